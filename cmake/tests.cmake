@@ -68,8 +68,8 @@ endforeach()
 millrace_tests(kernels 8)
 if(MILLRACE_KERNELS_ONLY)
   # The doctor's known answers must hold on this architecture too.
-  target_sources(kernels_tests PRIVATE ${CMAKE_SOURCE_DIR}/src/jobs/doctor/self_test.cc
-                 ${CMAKE_SOURCE_DIR}/src/jobs/doctor/self_test_test.cc)
+  target_sources(kernels_tests PRIVATE ${CMAKE_SOURCE_DIR}/src/jobs/doctor/self_check.cc
+                 ${CMAKE_SOURCE_DIR}/src/jobs/doctor/self_check_test.cc)
 else()
   foreach(floor trace model report cli)
     millrace_tests(${floor} 1)

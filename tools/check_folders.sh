@@ -11,7 +11,7 @@ while read -r folder; do
 done < <(git ls-files 'src/*' | xargs -n1 dirname | sort -u)
 for folder in src/kernels/*/; do
   name=$(basename "$folder")
-  [ "$name" = known ] && continue
+  [ "$name" = test_vectors ] && continue
   grep -q "^    {\"$name\", " src/kernels/test_vectors/*.cc || { echo "$folder: no known answer in src/kernels/test_vectors"; missing=1; }
 done
 exit $missing

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formatting, floors, comments, locks, clang-tidy (on what changed since the branch's base, or on everything with --all), docs up to date.
+# Formatting, floors, comments, names, locks, clang-tidy (on what changed since the branch's base, or on everything with --all), docs up to date.
 set -euo pipefail
 all=${1:-}
 failed=0
@@ -7,6 +7,9 @@ mapfile -t sources < <(git ls-files '*.cc' '*.h')
 clang-format-14 --dry-run --Werror "${sources[@]}" || { echo "lint: run clang-format-14 -i on the files above"; failed=1; }
 tools/check_floors.sh || failed=1
 python3 tools/comments.py || failed=1
+python3 tools/names.py || failed=1
+# No function has more than 40 ways through it.
+git ls-files 'src/*.cc' 'src/*.h' ':!*_test.cc' | xargs .venv/bin/lizard -l cpp -C 40 -w || failed=1
 tools/check_folders.sh || failed=1
 # A path of one machine, or a word for work that is missing, has no place in the tree.
 if git grep -nwE '(TODO|FIXME|XXX)' -- '*.cc' '*.h' '*.py' '*.sh' ':!tools/lint.sh'; then failed=1; fi

@@ -38,8 +38,8 @@ class Driver:
                    if not p.stem.endswith(("_test", "_bench"))]
         sources.append(str(ROOT / "src/kernels/orient/orient_cpu.cc"))
         subprocess.run(["c++", "-std=c++20", "-O3", "-ffp-contract=off", f"-I{ROOT}",
-                        str(ROOT / "bench/recipes/similarity_driver.cc"), *sources, "-o", str(self.folder / "driver")],
-                       check=True)
+                        str(ROOT / "bench/recipes/similarity_driver.cc"), *sources, "-o", str(self.folder / "driver"),
+                        "-lhwy"], check=True)
 
     def __call__(self, thumbs, pairs):
         """A table of FIELDS, one row a pair (first, second, orientation of the second)."""

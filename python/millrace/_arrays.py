@@ -43,9 +43,9 @@ def array_of(value, name):
                 return masked.stack(parts)
         array = numpy.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise UsageError("usage", f"it is no array: {error}", name, "") from None
+        raise UsageError("usage", f"it is not an array: {error}", name, "") from None
     if array.dtype.kind in "OUS":
-        raise UsageError("usage", f"{type(value).__name__} is no array of numbers", name, "")
+        raise UsageError("usage", f"{type(value).__name__} is not an array of numbers", name, "")
     return array
 
 
@@ -62,7 +62,7 @@ def array_to_fill(value, name):
     try:
         return numpy.asarray(memoryview(value))
     except TypeError:
-        raise UsageError("usage", f"{type(value).__name__} is no array that can be written to", name, "") from None
+        raise UsageError("usage", f"{type(value).__name__} is not an array that can be written to", name, "") from None
 
 
 def contiguous(array, name):

@@ -236,7 +236,7 @@ def refuse_unknown_option(options):
     for name in options:
         if name in job and name not in _options():
             remedy = "hand it in with the image: segmenter(image, roi=...)" if name == "roi" else "millrace.segment() has it"
-            raise UsageError("usage", "it is nothing that a Segmenter takes, which works on arrays in memory", name, remedy)
+            raise UsageError("usage", "this option is not supported by a Segmenter, which works on arrays in memory", name, remedy)
     refuse_unknown(options, _options(), "millrace.Segmenter")
 
 

@@ -49,7 +49,7 @@ def drawn(values, columns, what):
             raise TypeError("complex numbers are no prices")
         array = array if array.dtype in ("float32", "float64") else array.astype(numpy.float64)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise UsageError("usage", f"it is no array of numbers: {error}", what, "") from None
+        raise UsageError("usage", f"it is not an array of numbers: {error}", what, "") from None
     if array.ndim not in (1, 2):
         raise UsageError("usage", f"it has {array.ndim} axes", what, "a series is [rows] or [rows, columns]; several are a list or a dict")
     if array.ndim == 1:

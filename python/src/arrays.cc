@@ -13,15 +13,16 @@ ArrayView view_of_tensor(const nb::dlpack::dltensor& tensor, const std::string& 
   ArrayView out;
   out.data = static_cast<char*>(tensor.data) + tensor.byte_offset;
   out.type = {static_cast<TypeCode>(tensor.dtype.code), tensor.dtype.bits};
-  if (tensor.dtype.lanes != 1) throw Failure(ErrorCode::usage, "its elements are groups of numbers", name, "");
+  if (tensor.dtype.lanes != 1)
+    throw Failure(ErrorCode::usage, "elements of a vector type are not supported", name, "pass an array of numbers");
   out.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
   // Strides of an array without elements have no meaning, and may hold any value.
   if (tensor.strides != nullptr && out.elements() > 0) out.strides.assign(tensor.strides, tensor.strides + tensor.ndim);
   constexpr int kHost = 1, kCuda = 2, kCudaHost = 3;  // DLDeviceType
   const int kind = tensor.device.device_type;
   if (kind != kHost && kind != kCuda && kind != kCudaHost)
-    throw Failure(ErrorCode::usage, "it is in a memory of DLPack's kind " + std::to_string(kind), name,
-                  "host and CUDA memory can be used");
+    throw Failure(ErrorCode::usage, "memory of DLPack's device type " + std::to_string(kind) + " is not supported",
+                  name, "pass an array in host or CUDA memory");
   out.memory = static_cast<MemoryKind>(kind);
   out.device = tensor.device.device_id;
   return out;
@@ -33,7 +34,7 @@ template <typename Array>
 Array cast_to(nb::handle object, const char* name, const char* what) {
   Array out;
   if (object.is_none() || !nb::try_cast(object, out, false)) {
-    // An argument's own words say more: of a tensor that requires a gradient, of strides that are no whole elements.
+    // The exporter's message is more precise: a tensor that requires a gradient, strides of a fraction of an element.
     std::string why;
     if (nb::hasattr(object, "__dlpack__")) {
       try {
@@ -42,7 +43,7 @@ Array cast_to(nb::handle object, const char* name, const char* what) {
         why = std::string(": ") + nb::cast<std::string>(nb::str(error.value()));
       }
     }
-    throw Failure(ErrorCode::usage, type_of(object) + " is no array that " + what + why, name, "");
+    throw Failure(ErrorCode::usage, type_of(object) + " is not an array that " + what + why, name, "");
   }
   return out;
 }
@@ -79,7 +80,7 @@ std::uint64_t bytes_of(const ArrayView& view) {
 
 std::vector<ArrayView> views_of(const nb::list& objects, const char* name, std::vector<HeldArray>& arrays) {
   std::vector<ArrayView> out;
-  // Reading one may run Python, which may change the list.
+  // Reading an array may run Python code, which may change the list.
   for (nb::handle object : nb::tuple(objects)) {
     arrays.push_back(hold_array(object, name));
     out.push_back(arrays.back().view);

@@ -1,6 +1,6 @@
-// Input: whatever Python has that is an array: NumPy's, DLPack's, a buffer.
-// Output: a view of it as the library reads one, where it lies; arrays of the library's numbers as NumPy.
-// Never: copies what enters.
+// Input: an array of Python: NumPy's, DLPack's, or a buffer.
+// Output: a view of it for the library, in the same memory; NumPy arrays with the library's numbers.
+// Never: copies an input array.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,21 +16,21 @@ namespace millrace::python {
 
 namespace nb = nanobind;
 
-// An array that is held as long as this lives.
+// Keeps a reference to a Python array, and so its memory, while the object lives.
 struct HeldArray {
   nb::ndarray<nb::ro> array;
   ArrayView view;
 };
 
-// Failure(usage) naming the object's type where it is no array, or, to be written, one that may not be.
+// Throws Failure(usage) with the object's type if it is not an array, or not a writable one where that is needed.
 HeldArray hold_array(nb::handle object, const char* name);
 HeldArray hold_writable_array(nb::handle object, const char* name);
 // Size of the array's elements, in host or in device memory.
 std::uint64_t bytes_of(const ArrayView& view);
-// Each of them, held by `arrays` behind what is there already.
+// Returns a view of each object; appends the held objects to `arrays`.
 std::vector<ArrayView> views_of(const nb::list& objects, const char* name, std::vector<HeldArray>& arrays);
 
-// `numbers` become NumPy's, without a copy.
+// Moves `numbers` into a NumPy array, without a copy.
 template <typename Number>
 nb::object to_numpy(std::vector<Number>&& numbers, const std::vector<std::int64_t>& shape) {
   auto own = std::make_unique<std::vector<Number>>(std::move(numbers));

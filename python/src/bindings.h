@@ -1,6 +1,6 @@
 // Input: the module.
-// Output: functions and classes in it, by what they are about.
-// Never: seen by people; python/millrace documents and checks what it hands in.
+// Output: functions and classes added to it, one function per topic.
+// Never: used by people; python/millrace documents them and checks their arguments.
 #pragma once
 
 #include <nanobind/nanobind.h>

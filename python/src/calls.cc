@@ -16,13 +16,13 @@ void throw_if_signalled() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// Changed with Python's lock held, so that no other thread is in it when somebody forks.
+// Calls of this process. Changed with Python's lock held, so that no other thread changes it during a fork.
 struct Calls {
   std::mutex mutex;
   std::condition_variable changed;
   std::set<RunningCall*> under_way;
   bool ends = false;
-  bool forked_within = false;  // a call of another thread, which has not come along: what it held is held for ever
+  bool forked_within = false;  // the parent had a call on another thread, whose locks are never released here
   pid_t process = ::getpid();
 
   void reset_after_fork() {
@@ -34,11 +34,11 @@ struct Calls {
   }
 };
 Calls& calls() {
-  static Calls& all = *new Calls;  // threads may outlive what is destroyed at the end
+  static Calls& all = *new Calls;  // never freed: threads may outlive static objects
   return all;
 }
 
-Failure ended() { return Failure(ErrorCode::cancelled, "the interpreter ends", "this process", ""); }
+Failure ended() { return Failure(ErrorCode::cancelled, "the Python interpreter is exiting", "this process", ""); }
 
 }  // namespace
 
@@ -47,14 +47,14 @@ RunningCall::RunningCall() {
   calls().reset_after_fork();
   if (calls().ends) throw ended();
   if (calls().forked_within) {
-    throw Failure(ErrorCode::unavailable, "it was forked while a call was under way in its parent", "this process",
-                  "fork before or behind calls, or start processes with spawn");
+    throw Failure(ErrorCode::unavailable, "it was forked while a call was running in its parent", "this process",
+                  "fork before or after calls, or start processes with the method spawn");
   }
   calls().under_way.insert(this);
 }
 RunningCall::~RunningCall() {
   const std::lock_guard lock(calls().mutex);
-  // In a child it stays: of its work nothing has come along.
+  // A forked child keeps the entry: the thread of the work does not exist there.
   if (calls().process == ::getpid()) calls().under_way.erase(this);
   calls().changed.notify_all();
 }
@@ -65,7 +65,7 @@ void end_calls() {
   calls().reset_after_fork();
   calls().ends = true;
   for (RunningCall* call : calls().under_way) call->cancel.cancel();
-  // A device may not look at that for long.
+  // A device may take long to notice the cancellation.
   calls().changed.wait_for(lock, std::chrono::seconds(10), [] { return calls().under_way.empty(); });
 }
 
@@ -76,7 +76,7 @@ void run_interruptible(const std::function<void(const CancelToken&)>& work, cons
   std::mutex mutex;
   std::condition_variable changed;
   bool ended = false;
-  std::exception_ptr wanted;  // why it was cancelled
+  std::exception_ptr wanted;  // reason of the cancellation
   const pid_t process = ::getpid();
   {
     nb::gil_scoped_release release;
@@ -86,7 +86,7 @@ void run_interruptible(const std::function<void(const CancelToken&)>& work, cons
       } catch (...) {
         failed = std::current_exception();
       }
-      // Under the lock: whoever waits ends with these.
+      // Notified under the lock: the waiting thread destroys these objects when it returns.
       const std::lock_guard lock(mutex);
       ended = true;
       changed.notify_all();
@@ -100,11 +100,12 @@ void run_interruptible(const std::function<void(const CancelToken&)>& work, cons
         throw_if_signalled();
         if (meanwhile) meanwhile();
         if (process != ::getpid()) {
-          throw Failure(ErrorCode::unavailable, "it was forked by a callback", "this call", "fork elsewhere");
+          throw Failure(ErrorCode::unavailable, "its callback forked the process", "this call",
+                        "do not fork in a callback");
         }
       } catch (...) {
         if (process != ::getpid()) {
-          // The callback has forked, and this is the child: it has no such thread, which nothing can be said of.
+          // This is the child of a fork in the callback. The thread does not exist here and cannot be joined.
           static_cast<void>(worker.release());
           throw;
         }

@@ -1,6 +1,6 @@
 // Input: work of the library.
-// Output: it done with Python's lock released, or ended early where Ctrl-C, or a callback, wants that.
-// Never: leaves work behind.
+// Output: the work done with Python's lock released, or ended early by Ctrl-C or by an exception of a callback.
+// Never: returns while the work still runs.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,11 +17,11 @@ namespace millrace::python {
 
 namespace nb = nanobind;
 
-// A call that is under way without Python's lock. Made and destroyed with it. When the interpreter ends, calls of other
-// threads are cancelled and waited for: a thread that asks for the lock behind that end never returns.
+// A call that runs without Python's lock. Made and destroyed with the lock held. When the interpreter exits, calls of
+// other threads are cancelled and awaited: a thread that asks for the lock after the exit never returns.
 class RunningCall {
  public:
-  RunningCall();  // Failure(cancelled) where the interpreter ends
+  RunningCall();  // throws Failure(cancelled) if the interpreter is exiting
   ~RunningCall();
   RunningCall(const RunningCall&) = delete;
   RunningCall& operator=(const RunningCall&) = delete;
@@ -31,17 +31,17 @@ class RunningCall {
 // Ends all calls; registered with the module `atexit`.
 void end_calls();
 
-// On a thread of its own, while this one asks Python for signals, and calls `meanwhile` with the lock held, twenty
-// times a second. What either throws cancels the work, which is waited for.
+// Runs `work` on another thread. Meanwhile this thread polls Python's signals and calls `meanwhile` with the lock held,
+// twenty times a second. An exception of either cancels the work, waits for it, and is rethrown.
 void run_interruptible(const std::function<void(const CancelToken&)>& work,
                        const std::function<void()>& meanwhile = {});
 
-// The same, of work like reading and writing so many bytes of images: where they are few, on this thread, in some
-// hundredths of a second.
+// Does the same for work that takes as long as reading and writing `bytes` of images. Work on few bytes, which takes
+// some hundredths of a second, runs on this thread.
 void run_interruptible(std::uint64_t bytes, const std::function<void(const CancelToken&)>& work);
 
-// Once more where this process is a child of fork(): what the parent's object holds is not to be touched here. Called
-// with Python's lock, which making one may let go: of two that are made meanwhile one stays.
+// An object that is made again in a child of fork(), where the parent's object must not be touched. Used with Python's
+// lock held. Making an object may release the lock; of two that are made meanwhile, one is kept.
 template <typename Object>
 class PerProcess {
  public:

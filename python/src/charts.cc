@@ -13,7 +13,7 @@
 namespace millrace::python {
 namespace {
 
-// Host arrays without gaps that share memory: what is drawn of would be drawn over.
+// True for contiguous host arrays that share memory: drawing would overwrite the series.
 bool overlap(const ArrayView& a, const ArrayView& b) {
   if (a.memory == MemoryKind::device || b.memory == MemoryKind::device || !a.contiguous() || !b.contiguous())
     return false;
@@ -26,7 +26,7 @@ class Drawer {
   explicit Drawer(const ChartOptions& options) : drawer_([options] { return new ChartDrawer(options); }) {}
 
   ChartDrawer& get() { return drawer_.get(); }
-  // Waits for a draw of another thread, which may want Python's lock to end.
+  // Waits for a draw of another thread, which may need Python's lock to end.
   DeviceUse device_use() {
     const ChartDrawer& drawer = drawer_.get();
     const RunningCall call;
@@ -38,7 +38,8 @@ class Drawer {
     const HeldArray from = hold_array(series, "series"), to = hold_writable_array(images, "out");
     const ChartDrawer& drawer = drawer_.get();
     if (overlap(from.view, to.view))
-      throw Failure(ErrorCode::usage, "it shares memory with the series", "out", "give another array");
+      throw Failure(ErrorCode::usage, "it shares memory with the series", "out",
+                    "pass an array with memory of its own");
     run_interruptible(bytes_of(from.view) + bytes_of(to.view),
                       [&](const CancelToken& cancel) { drawer.draw(from.view, to.view, &cancel); });
   }

@@ -1,4 +1,4 @@
-// The extension millrace._core: include/millrace for Python, argument by argument. What people call is python/millrace.
+// The extension millrace._core: include/millrace for Python, argument by argument. People call python/millrace.
 #include <nanobind/nanobind.h>
 
 #include "bindings.h"

@@ -23,14 +23,14 @@ class Hasher {
   Hasher(const std::vector<std::string>& kinds, int size, int threads)
       : hasher_([options = HashOptions{kinds, size, threads}] { return new ImageHasher(options); }) {}
 
-  // Bytes of a code, by kind.
+  // Returns the bytes of a code, by kind.
   std::vector<std::size_t> bytes() {
     std::vector<std::size_t> out;
     for (std::size_t k = 0; k < hasher_.get().kinds(); ++k) out.push_back(hasher_.get().bytes(k));
     return out;
   }
 
-  // uint8 [images, bytes], by kind.
+  // Returns uint8 [images, bytes], by kind.
   nb::list hash(const nb::list& images) {
     const ImageHasher& hasher = hasher_.get();
     std::vector<HeldArray> arrays;
@@ -39,7 +39,7 @@ class Hasher {
     for (std::size_t k = 0; k < hasher.kinds(); ++k) codes.emplace_back(views.size() * hasher.bytes(k));
     std::vector<std::uint8_t*> places;
     for (std::vector<std::uint8_t>& own : codes) places.push_back(own.data());
-    // The smallest takes a millisecond where codes are long.
+    // Even the smallest image takes a millisecond if codes are long.
     constexpr std::uint64_t kOfEach = 32 << 10;
     std::uint64_t bytes = 0;
     for (const ArrayView& view : views) bytes += kOfEach + bytes_of(view);
@@ -61,12 +61,13 @@ class PackedPairs {
  public:
   void add(std::span<const CodePair> block, std::uint64_t all) {
     try {
-      // Left as it is: what is not touched costs nothing.
+      // Uninitialised: memory that is never touched costs nothing.
       if (all > std::numeric_limits<std::size_t>::max() / kPairBytes) throw std::bad_alloc();
       if (!bytes_) bytes_.reset(new std::uint8_t[all * kPairBytes]);
     } catch (const std::exception&) {
-      throw Failure(ErrorCode::out_of_memory, "there is no memory for " + std::to_string(all) + " pairs of 9 bytes",
-                    "radius", "use a smaller one; `millrace join` writes pairs to a file");
+      throw Failure(ErrorCode::out_of_memory,
+                    "there is not enough memory for " + std::to_string(all) + " pairs of 9 bytes", "radius",
+                    "use a smaller radius, or write the pairs to a file with `millrace join`");
     }
     std::uint8_t* to = bytes_.get() + filled_;
     for (const CodePair& pair : block) {

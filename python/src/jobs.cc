@@ -49,7 +49,7 @@ nb::dict run(const std::string& job, const nb::list& arguments, const nb::list& 
   request.config = bytes_of(config);
 
   std::mutex mutex;
-  std::vector<JobProgress> reports;  // the latest of each stage that was not told yet
+  std::vector<JobProgress> reports;  // latest progress of each stage that was not reported yet
   const auto keep = [&](const JobProgress& report) {
     const std::lock_guard lock(mutex);
     if (!reports.empty() && reports.back().stage == report.stage) {

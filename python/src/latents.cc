@@ -29,7 +29,7 @@ nb::dict to_dict(LatentMeasures&& measures) {
   return out;
 }
 
-// The library's takes one thread at a time.
+// The library's measurer takes one thread at a time.
 class Measurer {
  public:
   explicit Measurer(const LatentOptions& options) : measurer_([options] { return new Shared(options); }) {}
@@ -71,18 +71,20 @@ class Measurer {
  private:
   struct Shared {
     explicit Shared(const LatentOptions& options) : measurer(options) {}
-    // Cost as interruptible() needs it: unbounded while another thread's call runs, because this call then waits for
-    // it.
+    // Cost as run_interruptible() needs it: unbounded while another thread's call runs, because this call then waits
+    // for it.
     std::uint64_t cost(std::uint64_t bytes, std::size_t latents) {
       constexpr std::uint64_t kOfEach = 32 << 10;
       const std::unique_lock idle(mutex, std::try_to_lock);
       return idle ? bytes + kOfEach * latents : std::numeric_limits<std::uint64_t>::max();
     }
-    // Waits until no other thread's call has the measurer.
+    // Waits until no other thread's call uses the measurer.
     std::unique_lock<std::timed_mutex> wait_for_turn(const CancelToken& cancel) {
       std::unique_lock lock(mutex, std::defer_lock);
       while (!lock.try_lock_for(std::chrono::milliseconds(50)))
-        if (cancel.cancelled()) throw Failure(ErrorCode::cancelled, "another call had the measurer", "latent", "");
+        if (cancel.cancelled())
+          throw Failure(ErrorCode::cancelled, "cancelled while waiting for another call of this measurer", "latent",
+                        "");
       return lock;
     }
     std::timed_mutex mutex;
@@ -91,7 +93,7 @@ class Measurer {
   PerProcess<Shared> measurer_;
 };
 
-// A list of dicts, by pair of groups, then by column.
+// Returns a list of dicts, by pair of groups, then by column.
 nb::list compare(const nb::object& values, const std::vector<std::uint32_t>& groups, std::uint64_t seed,
                  std::uint32_t shuffles, std::uint32_t replicates, int threads) {
   const HeldArray array = hold_array(values, "values");

@@ -55,7 +55,7 @@ nb::dict to_dict(SegmentedImage&& image, bool probabilities) {
   return out;
 }
 
-// Paths and options are bytes, as of jobs.
+// Segments images; paths and options are passed as bytes, as in jobs.cc.
 class PySegmenter {
  public:
   PySegmenter(const nb::list& models, const nb::list& options)

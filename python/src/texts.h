@@ -1,5 +1,5 @@
-// Input: text of the library, whose names and paths are bytes of anybody's; options as Python hands them in.
-// Output: Python's text, and back.
+// Input: text of the library, whose names and paths may be any bytes; options as Python passes them.
+// Output: the same text for Python, and the reverse.
 // Never: loses a byte.
 #pragma once
 

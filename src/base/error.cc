@@ -87,7 +87,7 @@ Error system_error(const std::string& what, std::string subject, int error_numbe
   if (error_number == ENOSPC) remedy = "free some space and run the same command again";
   if (error_number == EACCES) {
     remedy = files_are_closed
-                 ? "--sandbox all leaves the program only what was named: name it, or check its permissions"
+                 ? "--sandbox all allows only files that the command names: name it, or check its permissions"
                  : "check the permissions of the file and its folders";
   }
   return {code, what + ": " + std::generic_category().message(error_number), std::move(subject), std::move(remedy)};

@@ -23,8 +23,8 @@ Error system_error(const std::string& what, std::string subject, int error_numbe
 // Tells later errors that the sandbox now refuses all files that were not given: EACCES gets a matching remedy.
 void mark_files_sandboxed();
 
-// Error of a run that a person interrupted. `standing` describes the state that is left: "what was printed is right".
-Error interrupted(const std::string& remaining_state = "the same command goes on where this one stopped",
+// Error of a run that a person interrupted. `remaining_state` describes what is left: "the result was not written".
+Error interrupted(const std::string& remaining_state = "run the same command again to resume",
                   std::string subject = {});
 
 // The result of one item, or the reason why it has none. A failed item does not stop a job.

@@ -81,7 +81,7 @@ class Writer {
   std::size_t depth_ = 0;
 };
 
-[[noreturn]] void throw_not_a(const char* kind) { throw Json::Error(std::string("a value is no ") + kind); }
+[[noreturn]] void throw_not_a(const char* kind) { throw Json::Error(std::string("a value is not ") + kind); }
 
 // Returns true if two members have one name. Takes no more than n log n steps: a text may have a million members.
 bool has_repeated(const Json::Object& members) {
@@ -148,7 +148,7 @@ class Json::Builder : public nlohmann::json_sax<nlohmann::json> {
     return false;
   }
 
-  std::string words = "it is nested too deep";
+  std::string words = "it is nested too deeply";
   std::size_t at = 0;
 
  private:
@@ -272,7 +272,7 @@ bool Json::is_object() const { return std::holds_alternative<Object>(value_); }
 
 bool Json::boolean() const {
   if (const bool* value = std::get_if<bool>(&value_)) return *value;
-  throw_not_a("truth value");
+  throw_not_a("a boolean");
 }
 
 std::int64_t Json::integer(std::int64_t least, std::int64_t most) const {
@@ -280,7 +280,7 @@ std::int64_t Json::integer(std::int64_t least, std::int64_t most) const {
     return *number;
   if (const auto* number = std::get_if<std::uint64_t>(&value_); number && std::cmp_less_equal(*number, most))
     return static_cast<std::int64_t>(*number);
-  throw_not_a("integer of that size");
+  throw_not_a("an integer in range");
 }
 
 std::uint64_t Json::count(std::uint64_t most) const {
@@ -288,19 +288,19 @@ std::uint64_t Json::count(std::uint64_t most) const {
   if (const auto* number = std::get_if<std::int64_t>(&value_);
       number && *number >= 0 && std::cmp_less_equal(*number, most))
     return static_cast<std::uint64_t>(*number);
-  throw_not_a("count of that size");
+  throw_not_a("a non-negative integer in range");
 }
 
 double Json::real() const {
   if (const auto* number = std::get_if<double>(&value_)) return *number;
   if (const auto* number = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*number);
   if (const auto* number = std::get_if<std::uint64_t>(&value_)) return static_cast<double>(*number);
-  throw_not_a("number");
+  throw_not_a("a number");
 }
 
 const std::string& Json::text() const {
   if (const auto* value = std::get_if<std::string>(&value_)) return *value;
-  throw_not_a("text");
+  throw_not_a("a string");
 }
 
 std::size_t Json::size() const {
@@ -312,7 +312,7 @@ std::size_t Json::size() const {
 Json* Json::begin() {
   if (auto* elements = std::get_if<Array>(&value_)) return elements->data();
   if (is_null()) return nullptr;
-  throw_not_a("list");
+  throw_not_a("a list");
 }
 Json* Json::end() {
   auto* elements = std::get_if<Array>(&value_);
@@ -325,14 +325,14 @@ const Json::Object& Json::items() const {
   static const Object none;
   if (const auto* members = std::get_if<Object>(&value_)) return *members;
   if (is_null()) return none;
-  throw_not_a("object");
+  throw_not_a("an object");
 }
 
 Json& Json::operator[](std::string_view key) {
   if (is_null()) value_ = Object();
   if (const Json* found = find(key)) return const_cast<Json&>(*found);
   auto* members = std::get_if<Object>(&value_);
-  if (!members) throw_not_a("object");
+  if (!members) throw_not_a("an object");
   members->push_back({std::string(key), Json()});
   return members->back().value;
 }
@@ -345,12 +345,12 @@ const Json& Json::operator[](std::string_view key) const {
 
 const Json& Json::at(std::string_view key) const {
   if (const Json* found = find(key)) return *found;
-  throw Error("there is no '" + std::string(key) + "'");
+  throw Error("the member '" + std::string(key) + "' is missing");
 }
 
 Json& Json::element(std::size_t index) {
   auto* elements = std::get_if<Array>(&value_);
-  if (!elements) throw_not_a("list");
+  if (!elements) throw_not_a("a list");
   if (index >= elements->size()) throw Error("a list is too short");
   return (*elements)[index];
 }
@@ -366,12 +366,12 @@ const Json* Json::find(std::string_view key) const {
 Json& Json::emplace_back(Json value) {
   if (is_null()) value_ = Array();
   auto* elements = std::get_if<Array>(&value_);
-  if (!elements) throw_not_a("list");
+  if (!elements) throw_not_a("a list");
   return elements->emplace_back(std::move(value));
 }
 
 void Json::update(const Json& object) {
-  if (!object.is_object()) throw_not_a("object");
+  if (!object.is_object()) throw_not_a("an object");
   for (const Member& each : object.items()) (*this)[each.key] = each.value;
 }
 

@@ -2,7 +2,7 @@
 // Output: lines on stderr, never on stdout, which is reserved for data.
 // Never: decides an exit code, or repeats the summary, which the job prints.
 //
-//   spdlog::info   the circumstances of a run: the machine, limits, catalogue, finished shards, what limited the run
+//   spdlog::info   the circumstances of a run: the machine, limits, catalog, finished shards, what limited the run
 //   spdlog::debug  events of single items and helpers
 // Names that a user gave go through printable() first.
 #pragma once

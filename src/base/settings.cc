@@ -182,8 +182,8 @@ Settings::Entry& Settings::find(std::string_view name, const std::string& subjec
 
 void Settings::assign(Entry& entry, std::vector<std::string> values, OptionOrigin origin, const std::string& subject) {
   if (entry.consent && origin != OptionOrigin::flag) {
-    throw Failure(ErrorCode::usage, fmt::format("'{}' is said on the command line alone", entry.name), subject,
-                  fmt::format("add --{} to the command that is meant", entry.name));
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is accepted on the command line only", entry.name), subject,
+                  fmt::format("add --{} to the command", entry.name));
   }
   if (values.empty() && !entry.repeatable) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' needs a value", entry.name), subject);
@@ -216,14 +216,14 @@ void Settings::apply_file(const std::string& path) {
 void Settings::apply_yaml(const std::string& text, const std::string& subject) {
   // yaml-cpp itself stops at 500 nested levels, but does not limit the size.
   if (text.size() > kMaxFileBytes) {
-    throw Failure(ErrorCode::usage, "the settings file is larger than 1 MiB", subject);
+    throw Failure(ErrorCode::usage, "the settings file is too large (the limit is 1 MiB)", subject);
   }
   YAML::Node root;
   try {
     root = YAML::Load(text);
     if (root.IsNull()) return;
     if (!root.IsMap()) {
-      throw Failure(ErrorCode::usage, "the settings file is not a map of option: value", subject);
+      throw Failure(ErrorCode::usage, "the settings file is not a list of lines 'option: value'", subject);
     }
     for (const auto& pair : root) {
       if (!pair.first.IsScalar()) {
@@ -234,7 +234,8 @@ void Settings::apply_yaml(const std::string& text, const std::string& subject) {
       if (pair.second.IsSequence()) {
         for (const auto& item : pair.second) {
           if (!item.IsScalar()) {
-            throw Failure(ErrorCode::usage, fmt::format("'{}' holds more than plain values", entry.name), subject);
+            throw Failure(ErrorCode::usage, fmt::format("'{}' has nested values; expected plain ones", entry.name),
+                          subject);
           }
           values.push_back(item.Scalar());
         }
@@ -244,7 +245,8 @@ void Settings::apply_yaml(const std::string& text, const std::string& subject) {
       } else if (pair.second.IsScalar()) {
         values.push_back(pair.second.Scalar());
       } else {
-        throw Failure(ErrorCode::usage, fmt::format("'{}' has no plain value", entry.name), subject);
+        throw Failure(ErrorCode::usage, fmt::format("'{}' has nested values; expected one plain value", entry.name),
+                      subject);
       }
       assign(entry, std::move(values), OptionOrigin::file, subject);
     }
@@ -288,7 +290,7 @@ std::string Settings::to_markdown() const {
     }
     const std::string shown = entry.text().empty() ? "" : "`" + entry.text() + "`";
     out += fmt::format("| `--{}` | {} | {} | {}{} |\n", entry.name, value, shown, entry.help,
-                       entry.consent ? " (on the command line alone)" : "");
+                       entry.consent ? " (on the command line only)" : "");
   }
   return out;
 }

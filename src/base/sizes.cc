@@ -36,7 +36,7 @@ Outcome<Bytes> parse_bytes(std::string_view text) {
   } else if (unit == "t") {
     factor = 1024.0 * 1024 * 1024 * 1024;
   } else if (!unit.empty()) {
-    return fail("its unit is none of K, M, G, T");
+    return fail("its unit is not K, M, G or T");
   }
   const double bytes = number * factor;
   if (bytes >= 9e18) return fail("it is too large");

@@ -71,10 +71,10 @@ Command::Command(CLI::App& parent, const std::string& name, const std::string& a
 
 void Command::add_flags() {
   Settings& settings = runner_.settings();
-  settings.add_choice("progress", "how progress is shown on stderr", terminal_.progress);
-  settings.add_choice("log-level", "how much is logged on stderr", terminal_.log_level);
-  settings.add_switch("quiet", "no progress and no summary", terminal_.quiet);
-  settings.add_switch("verbose", "say more", terminal_.verbose);
+  settings.add_choice("progress", "show progress on stderr in this form", terminal_.progress);
+  settings.add_choice("log-level", "log messages of at least this severity on stderr", terminal_.log_level);
+  settings.add_switch("quiet", "show no progress and no summary", terminal_.quiet);
+  settings.add_switch("verbose", "also print what limited the run, and its peak memory", terminal_.verbose);
 
   for (const Settings::Entry& entry : settings.entries()) {
     std::string names = "--" + entry.name;
@@ -82,7 +82,7 @@ void Command::add_flags() {
     if (entry.name == "verbose") names += ",-v";
     if (entry.name == "output") names += ",-o";
     // CLI11 does not show options without a group in the help.
-    const std::string group = entry.group.empty() ? "What is made" : entry.group;
+    const std::string group = entry.group.empty() ? "Job options" : entry.group;
     if (entry.is_switch()) {
       auto values = std::make_shared<std::vector<bool>>();
       if (!entry.consent) names += ",!--no-" + entry.name;
@@ -105,10 +105,9 @@ void Command::add_flags() {
   require_one_value(app_.add_option("--config", config_, "read options from a YAML file"))
       ->type_name("FILE")
       ->group("Running");
-  app_.add_flag("--print-config", print_config_, "print every option, its value and where it came from, and stop")
+  app_.add_flag("--print-config", print_config_, "print every option with its value and origin, then exit")
       ->group("Running");
-  app_.add_flag("--print-options", print_options_, "print the options as the documentation's table, and stop")
-      ->group("");
+  app_.add_flag("--print-options", print_options_, "print the options as a Markdown table, then exit")->group("");
 }
 
 const Settings& Command::resolve_options() {
@@ -139,12 +138,12 @@ ExitCode Command::execute() {
   for (const std::string& note : {runner_.device_note(), runner_.sandbox_note()})
     if (!note.empty()) spdlog::warn("{}", escape_unprintable(note));
   const RunContext& context = runner_.context();
-  spdlog::info("millrace {} {}: {} threads, CPU level {}, {} of memory ({})", version(), app_.get_name(),
+  spdlog::info("millrace {} {}: {} threads, CPU level {}, memory limit {} ({})", version(), app_.get_name(),
                context.executor.threads(), name_of(current_cpu_level()), format_bytes(context.budget.limit()),
-               runner_.running().memory.count > 0 ? "--memory" : "60 % of what is available");
+               runner_.running().memory.count > 0 ? "--memory" : "60 % of the available memory");
   for (const Settings::Entry& entry : runner_.settings().entries()) {
     if (entry.origin == OptionOrigin::default_value) continue;
-    spdlog::debug("--{} is {}, by {}", entry.name, escape_unprintable(entry.text()), name_of(entry.origin));
+    spdlog::debug("--{} is {} ({})", entry.name, escape_unprintable(entry.text()), name_of(entry.origin));
   }
   if (runner_.running().plan) {
     print_plan(runner_.plan());
@@ -182,7 +181,7 @@ ExitCode Command::run() {
   runner_.write_trace();
   if (terminal_.verbose) {
     const ResidentMemory resident = resident_memory();
-    print_line(fmt::format("memory: {} at its peak, of {} allowed", format_bytes(resident.peak),
+    print_line(fmt::format("peak memory: {}; the limit is {}", format_bytes(resident.peak),
                            format_bytes(context.budget.limit())));
   }
   if (lost) throw Failure(lost->error());
@@ -200,7 +199,7 @@ void Command::print_line(const std::string& line) const {
 int run_program(int argc, char** argv) {
   open_standard_descriptors();
   std::set_terminate(report_out_of_memory);
-  CLI::App app{"Millrace: fast, exact jobs over big collections of pictures, charts, latents and film", "millrace"};
+  CLI::App app{"Millrace: fast, exact jobs over large collections of pictures, charts, latents and video", "millrace"};
   app.set_version_flag("--version", std::string("millrace ") + version());
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
@@ -211,8 +210,8 @@ int run_program(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // makes a write beyond a limit on file sizes return an error, like a full disk
   try {
-    // The commands are never freed, as the program ends with them. Freeing what a job holds for a million files piece
-    // by piece takes a quarter of a second.
+    // The commands are never freed, as the program ends with them. Freeing a job's data about a million files one by
+    // one takes a quarter of a second.
     static Commands& commands = *new Commands;
     add_jobs(app, commands);
     std::function<ExitCode()> chosen;

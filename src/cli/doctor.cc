@@ -28,20 +28,22 @@ bool attest(const DoctorOptions& wish) {
   std::vector<Device> devices = select_gpus(wish.device, std::array{DeviceKind::cuda}, reasons);
   std::erase_if(devices, [&](const Device& device) {
     const bool can_be = doctor::can_be_attested(device);
-    if (!can_be) reasons.push_back(fmt::format("{}: only NVIDIA cards that tell a UUID are attested", name_of(device)));
+    if (!can_be)
+      reasons.push_back(
+          fmt::format("{}: skipped; only NVIDIA cards whose driver reports a UUID can be attested", name_of(device)));
     return !can_be;
   });
   for (const std::string& reason : reasons) write_stderr(escape_unprintable(reason) + "\n");
   if (devices.empty()) {
-    throw Failure(ErrorCode::unavailable, "there is no GPU that can be attested", "--attest",
-                  "millrace doctor says why");
+    throw Failure(ErrorCode::unavailable, "no GPU found that can be attested", "--attest",
+                  "millrace doctor lists the GPUs, and why some cannot be used");
   }
   use_cpu_level_from_environment();
   const Executor executor(0, &interrupt_token());
   bool right = true;
   for (const Device& device : devices) {
     write_stderr(
-        fmt::format("{} ({}): each kernel against the CPU\n", name_of(device), escape_unprintable(device.name)));
+        fmt::format("{} ({}): comparing each kernel with the CPU\n", name_of(device), escape_unprintable(device.name)));
     // An empty result is stored first: if the driver crashes the program during the test, the device has nothing
     // attested.
     doctor::TriedDevice tried{device, {}};
@@ -54,8 +56,9 @@ bool attest(const DoctorOptions& wish) {
                                : fmt::format("  {}: NOT attested: {}\n", trial.source, escape_unprintable(trial.why)));
     }
   }
-  write_stderr(fmt::format("kept in {} for these cards and their driver; millrace tune measures what gains\n",
-                           escape_unprintable(doctor::attestations_path())));
+  write_stderr(
+      fmt::format("stored in {} for these cards and their driver; run millrace tune to measure what they speed up\n",
+                  escape_unprintable(doctor::attestations_path())));
   return right;
 }
 
@@ -63,7 +66,7 @@ ExitCode examine(const DoctorOptions& wish) {
   OutputRegistry outputs({wish.overwrite, true});
   const OutputTarget output =
       outputs.add("--json", wish.json,
-                  {"a doctor's report", ReadAccess::everyone,
+                  {"a report of millrace doctor", ReadAccess::everyone,
                    make_json_recognizer("doctor", {"version", "cpu", "memory", "cuda", "opencl", "helper", "formats",
                                                    "libraries", "self_test", "to_do"})});
   const bool attested = !wish.attest || attest(wish);
@@ -81,20 +84,21 @@ ExitCode examine(const DoctorOptions& wish) {
 }  // namespace
 
 void add_doctor_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
-  auto* command = parent.add_subcommand("doctor", "what hardware and libraries are here, and what will be used");
+  auto* command =
+      parent.add_subcommand("doctor", "report the hardware and libraries of this machine, and which of them are used");
   const auto wish = std::make_shared<DoctorOptions>();
   require_one_value(
-      command->add_option("--json", wish->json, "write the report as JSON; - is stdout, instead of the text"))
+      command->add_option("--json", wish->json, "write the report as JSON; - for stdout, instead of the text"))
       ->type_name("FILE");
-  command->add_flag("--overwrite", wish->overwrite, "replace a file that exists though this program did not write it");
-  auto* attest = command->add_flag("--attest", wish->attest,
-                                   "compare each kernel on each NVIDIA card with the CPU, and keep which were right: "
-                                   "--device auto uses them here");
-  require_one_value(
-      command->add_option("--device", wish->device, "of --attest: cuda[:N]; all NVIDIA cards unless told"))
+  command->add_flag("--overwrite", wish->overwrite, "replace an existing file even if this program did not write it");
+  auto* attest =
+      command->add_flag("--attest", wish->attest,
+                        "test each kernel of each NVIDIA card against the CPU; --device auto uses those that agree");
+  require_one_value(command->add_option("--device", wish->device,
+                                        "test only this NVIDIA card with --attest, as cuda[:N]; all by default"))
       ->type_name("DEVICE")
       ->needs(attest);
-  require_one_value(command->add_option("--rounds", wish->rounds, "of --attest: how many times inputs are made anew"))
+  require_one_value(command->add_option("--rounds", wish->rounds, "test this many rounds of new inputs with --attest"))
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str()
       ->type_name("N")

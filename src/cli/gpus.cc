@@ -13,7 +13,7 @@ std::vector<Device> select_gpus(const std::string& name, std::span<const DeviceK
     wish.device = name;
     const ChosenDevice chosen = choose_device(wish, kGpuKinds);
     if (!chosen.device) {
-      throw Failure(ErrorCode::usage, "it is no GPU", "--device " + name, "name one, as cuda:0 or opencl:0");
+      throw Failure(ErrorCode::usage, "it is not a GPU", "--device " + name, "name a GPU, such as cuda:0 or opencl:0");
     }
     return {*chosen.device};
   }

@@ -13,7 +13,7 @@ void refuse_arguments_before(CLI::App& above, CLI::App& command) {
     for (const CLI::Option* option : above.get_options()) {
       if (option->count() == 0) continue;
       throw CLI::ValidationError(
-          fmt::format("what belongs to {0} stands behind it; a folder of that name is written ./{0}", name));
+          fmt::format("arguments and options of {0} must come after it; write ./{0} for a folder of that name", name));
     }
   });
 }

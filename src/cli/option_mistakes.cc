@@ -75,13 +75,13 @@ void refuse_option_mistakes(const CLI::App& app, int argc, const char* const* ar
       const std::string value = word.substr(name.size() + 1);
       if (value != "true" && value != "false") {
         throw Failure(ErrorCode::usage, fmt::format("'{}' is neither true nor false", escape_unprintable(value)), name,
-                      "it stands alone, or with no- before it");
+                      fmt::format("write {0} or {0}=false", name));
       }
     }
     const bool number = next.size() > 1 && std::string_view("0123456789.").find(next[1]) != std::string_view::npos;
     if (!options.takes_value(word) || next.size() < 2 || next[0] != '-' || number) continue;
     throw Failure(ErrorCode::usage, fmt::format("a value is missing before '{}'", escape_unprintable(next)), word,
-                  fmt::format("write {}=VALUE where the value begins with a dash", word));
+                  fmt::format("write {}=VALUE if the value begins with a dash", word));
   }
 }
 

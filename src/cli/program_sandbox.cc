@@ -75,7 +75,7 @@ std::vector<std::string> sort_unique(std::vector<std::string> paths) {
 
 // Closes all files that were not allowed. Version 1 of Landlock refuses every move between two folders.
 SandboxLayer restrict_files(Landlock& rules, int version) {
-  if (version == 1) return {"files", false, "this kernel's Landlock is of version 1, and 2 is needed"};
+  if (version == 1) return {"files", false, "this kernel has version 1 of Landlock; version 2 is required"};
   SandboxLayer capabilities = drop_capabilities();
   if (!capabilities.is_active) return capabilities;
   const std::string problem = rules.enforce();
@@ -110,7 +110,8 @@ SandboxReport enter_sandbox(const OutputRegistry& outputs) {
     out.how = fmt::format("Landlock {}, seccomp", version);
   } else {
     out.how = files.is_active
-                  ? fmt::format("files are (Landlock {}), the network and other calls are not: {}", version, calls.how)
+                  ? fmt::format("files are restricted (Landlock {}), the network and other system calls are not: {}",
+                                version, calls.how)
                   : files.how;
   }
   return out;

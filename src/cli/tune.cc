@@ -13,27 +13,29 @@ namespace millrace::cli {
 
 void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
   auto* command =
-      parent.add_subcommand("tune", "measure each operation on each GPU, so that --device auto knows what gains");
+      parent.add_subcommand("tune", "measure each operation on each GPU, so that --device auto uses the faster side");
   struct TuneOptions {
     std::string device, json;
     int threads = 0;
     bool overwrite = false;
   };
   const auto wish = std::make_shared<TuneOptions>();
-  require_one_value(command->add_option("--device", wish->device, "cuda[:N] or opencl[:N]; all of them unless told"))
+  require_one_value(command->add_option("--device", wish->device,
+                                        "measure only this device, as cuda[:N] or opencl[:N]; all by default"))
       ->type_name("DEVICE");
-  require_one_value(command->add_option("--threads", wish->threads, "worker threads of the CPU; 0 is one a core"))
+  require_one_value(command->add_option("--threads", wish->threads, "use this many CPU threads; 0 for one per core"))
       ->check(CLI::Range(0, 4096))
       ->type_name("N");
   require_one_value(
-      command->add_option("--json", wish->json, "write the rates as JSON; - is stdout, instead of the table"))
+      command->add_option("--json", wish->json, "write the rates as JSON; - for stdout, instead of the table"))
       ->type_name("FILE");
-  command->add_flag("--overwrite", wish->overwrite, "replace a file that exists though this program did not write it");
+  command->add_flag("--overwrite", wish->overwrite, "replace an existing file even if this program did not write it");
   command->callback([&chosen, wish] {
     chosen = [wish] {
       OutputRegistry outputs({wish->overwrite, true});
-      const OutputTarget output = outputs.add(
-          "--json", wish->json, {"rates of devices", ReadAccess::everyone, make_json_recognizer("tune", {"devices"})});
+      const OutputTarget output =
+          outputs.add("--json", wish->json,
+                      {"rates of millrace tune", ReadAccess::everyone, make_json_recognizer("tune", {"devices"})});
       use_cpu_level_from_environment();
       std::vector<std::string> reasons;
       const std::vector<Device> devices = select_gpus(wish->device, kGpuKinds, reasons);
@@ -47,7 +49,7 @@ void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
           // A failure of a device given with --device ends the command; otherwise the failure is reported and the next
           // device runs.
           if (failure.error().code == ErrorCode::cancelled) {
-            throw Failure(interrupted("nothing was kept of what was measured", "tune"));
+            throw Failure(interrupted("no rates were stored", "tune"));
           }
           if (!wish->device.empty()) throw;
           reasons.emplace_back(failure.what());
@@ -56,9 +58,9 @@ void add_tune_command(CLI::App& parent, std::function<ExitCode()>& chosen) {
       for (const std::string& reason : reasons) write_stderr(reason + "\n");
       if (!tuned.empty()) {
         tune::store_rates(tuned);
-        write_stderr(fmt::format("kept in {}: runs on these devices are planned by it\n", tune::rates_path()));
+        write_stderr(fmt::format("stored in {}; --device auto uses these rates\n", tune::rates_path()));
       } else {
-        write_stderr("nothing was measured: all runs on the CPU\n");
+        write_stderr("no device was measured; --device auto uses the CPU\n");
       }
       if (output) output.write(tune::json_of(tuned).dump(1) + "\n");
       return ExitCode::done;

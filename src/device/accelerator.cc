@@ -96,11 +96,9 @@ bool Accelerator::gives_known_answers(const KernelSource& source, std::span<cons
     exclude_device(fmt::format("its kernels of '{}' did not give their known answer", source.name));
     return false;
   }
-  record_fallback(
-      fmt::format("its memory ({} allowed), or the host's ({}), does not hold what is asked of it first, to see "
-                  "whether it computes "
-                  "right",
-                  format_bytes(open()->memory->limit(MemoryKind::device)), format_bytes(host_.limit())));
+  record_fallback(fmt::format(
+      "the known-answer test does not fit in its memory (the limit is {}) or in the host's (the limit is {})",
+      format_bytes(open()->memory->limit(MemoryKind::device)), format_bytes(host_.limit())));
   return false;
 }
 

@@ -15,7 +15,7 @@
 namespace millrace {
 
 // Returns the items of a device's batch of `count` items from `begin` that are checked. For a sample these are the
-// first, the last and one in 256; with Verify::all, every item.
+// first, the last and one in 256; with VerifyMode::all, every item.
 inline std::vector<std::uint64_t> select_compared_items(std::uint64_t begin, std::uint64_t count, VerifyMode verify) {
   constexpr std::uint64_t kOneIn = 256;
   std::vector<std::uint64_t> out;
@@ -51,10 +51,10 @@ struct BatchedWork {
 };
 
 // Runs all of the work. OutOfMemory halves the amount of a batch; a single item that does not fit is done by the CPU.
-// After eight batches that fit, the amount doubles again. With Verify::sample the CPU also computes the first batch,
-// one in 256 and the last; with Verify::all, every batch; with Verify::none, no batch. Results of a device are
-// delivered once that batch or a later one passed a check. A device that is lost, or answers differently from the CPU
-// or impossibly, is excluded. The CPU then does all batches that were not delivered, and all that remain.
+// After eight batches that fit, the amount doubles again. With VerifyMode::sample the CPU also computes the first
+// batch, one in 256 and the last; with VerifyMode::all, every batch; with VerifyMode::none, no batch. Results of a
+// device are delivered once that batch or a later one passed a check. A device that is lost, or answers differently
+// from the CPU or impossibly, is excluded. The CPU then does all batches that were not delivered, and all that remain.
 template <typename Part>
 class BatchRun {
  public:
@@ -142,7 +142,7 @@ class BatchRun {
     work_.advance(end - begin_);
     begin_ = end;
     if (++failed_batches_ == kMaxFailedBatches) {
-      accelerator_.exclude_device("its memory, or the host's, holds no batch of one item", false);
+      accelerator_.exclude_device("a batch of one item does not fit in its memory or in the host's", false);
     }
   }
 

@@ -72,7 +72,7 @@ std::vector<Device> cuda_devices(std::string& reason) {
     if (!driver.build.empty()) device.driver += fmt::format(" ({})", driver.build);
     if (10 * found.major + found.minor < kMinCapability) {
       device.reason =
-          fmt::format("its compute capability {} is below 7.5, which kernels are compiled for", device.capability);
+          fmt::format("its compute capability {} is not supported; at least 7.5 is required", device.capability);
     }
     out.push_back(std::move(device));
   }
@@ -138,12 +138,13 @@ std::optional<Device> attested_device(std::span<const DeviceKind> has, std::span
 // Returns the requested device, or the reason why there is none.
 Outcome<Device> find_device(const DeviceSpec& wanted, bool by_name, std::span<const DeviceKind> has) {
   const auto none = [](const std::string& why) { return Error{ErrorCode::unavailable, why, "", ""}; };
-  if (std::find(has.begin(), has.end(), wanted.kind) == has.end()) return none("this job has no GPU version yet");
+  if (std::find(has.begin(), has.end(), wanted.kind) == has.end()) return none("this job cannot use a GPU yet");
   std::string reason;
   std::vector<Device> here = list_devices(wanted.kind, reason);
   if (here.empty()) return none(reason);
   if (wanted.index && static_cast<std::size_t>(*wanted.index) >= here.size()) {
-    return none(fmt::format("there {} {} of this kind, from 0 on", here.size() == 1 ? "is" : "are", here.size()));
+    return none(
+        fmt::format("found {} device{} of this kind, numbered from 0", here.size(), here.size() == 1 ? "" : "s"));
   }
   if (wanted.index) {
     Device& device = here[static_cast<std::size_t>(*wanted.index)];
@@ -152,7 +153,7 @@ Outcome<Device> find_device(const DeviceSpec& wanted, bool by_name, std::span<co
   for (Device& device : here) {
     if (!by_name && device.is_cpu && device.reason.empty()) {
       device.reason =
-          fmt::format("{} is the processor, not a GPU: --device {} takes it", name_of(device), name_of(device));
+          fmt::format("{} is the CPU, not a GPU; choose it with --device {}", name_of(device), name_of(device));
     }
     if (device.reason.empty()) return std::move(device);
   }
@@ -166,8 +167,8 @@ std::vector<DeviceKind> kinds_of(const std::string& order) {
     const auto* kind =
         std::find_if(kGpuKinds.begin(), kGpuKinds.end(), [&](DeviceKind k) { return word == kind_name(k); });
     if (kind == kGpuKinds.end()) {
-      throw Failure(ErrorCode::usage, fmt::format("'{}' is no kind of device", escape_unprintable(word)),
-                    "--device-order", "name cuda, opencl, or both with a comma between them");
+      throw Failure(ErrorCode::usage, fmt::format("'{}' is not a kind of device", escape_unprintable(word)),
+                    "--device-order", "use cuda, opencl or both, separated by a comma");
     }
     out.push_back(*kind);
   }
@@ -186,8 +187,8 @@ ChosenDevice choose_device(const DeviceRequest& wish, std::span<const DeviceKind
   if (by_name) {
     const DeviceSpec named = parse(wish.device);
     if (wish.gpu && *wish.gpu == (named.kind == DeviceKind::cpu)) {
-      throw Failure(ErrorCode::usage, fmt::format("{} says another", *wish.gpu ? "--gpu" : "--no-gpu"),
-                    "--device " + wish.device, "leave one of them out");
+      throw Failure(ErrorCode::usage, fmt::format("it contradicts {}", *wish.gpu ? "--gpu" : "--no-gpu"),
+                    "--device " + wish.device, "omit one of them");
     }
     wanted = {named};
     option = "--device " + wish.device;
@@ -211,10 +212,11 @@ ChosenDevice choose_device(const DeviceRequest& wish, std::span<const DeviceKind
     }
   }
   if (!wish.fallback) {
-    throw Failure(ErrorCode::unavailable, reasons, option,
-                  "leave it out, or go on with the CPU by --device-fallback; millrace doctor shows what is here");
+    throw Failure(
+        ErrorCode::unavailable, reasons, option,
+        "omit it, or add --device-fallback to use the CPU; millrace doctor lists the devices of this machine");
   }
-  out.note = fmt::format("{}: {}; the CPU does it", option, reasons);
+  out.note = fmt::format("{}: {}; the CPU is used instead", option, reasons);
   return out;
 }
 

@@ -32,20 +32,20 @@ Route choose_side(const Accelerator& accelerator, const DeviceWork& work) {
   const std::string both = route.device_s ? fmt::format("{}, {} {}", cpu, name, format_short_duration(*route.device_s))
                                           : fmt::format("{}, {} was not measured", cpu, name);
   if (accelerator.is_excluded()) {
-    route.why = fmt::format("on the CPU: {} is not used, {}", name, accelerator.reason());
+    route.why = fmt::format("on the CPU: {} was excluded: {}", name, accelerator.reason());
   } else if (work.source != nullptr && !accelerator.is_allowed(*work.source)) {
-    route.why = fmt::format("on the CPU: nobody has attested these kernels for {}", name);
+    route.why = fmt::format("on the CPU: these kernels are not attested for {}", name);
   } else if (accelerator.options().asked) {
     route.on_device = true;
     route.why =
-        fmt::format("on {}, which was asked for: {}{}", name, both, route.device_s ? "" : " (millrace tune does)");
+        fmt::format("on {}, as requested: {}{}", name, both, route.device_s ? "" : " (millrace tune measures it)");
   } else if (work.cpu_s < kMinSecondsToMove) {
-    route.why = fmt::format("on the CPU: {}, and under half a second nothing moves", both);
+    route.why = fmt::format("on the CPU: {}; work below 0.5 s stays there", both);
   } else if (!route.device_s) {
-    route.why = fmt::format("on the CPU: {}; millrace tune does", both);
+    route.why = fmt::format("on the CPU: {}; millrace tune measures it", both);
   } else if (work.cpu_s <= work.others_s) {
-    route.why =
-        fmt::format("on the CPU: {}, and what follows takes {} anyway", both, format_short_duration(work.others_s));
+    route.why = fmt::format("on the CPU: {}, but the other stages take {} in any case", both,
+                            format_short_duration(work.others_s));
   } else if (std::max(*route.device_s, work.others_s) < work.cpu_s) {
     route.on_device = true;
     route.why = fmt::format("on {}: {}", name, both);

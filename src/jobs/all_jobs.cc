@@ -17,21 +17,21 @@ namespace millrace {
 
 std::span<const ListedJob> all_jobs() {
   static const std::array<ListedJob, 15> jobs = {
-      {{"hash", "perceptual hashes of pictures", "", hash::make_job},
-       {"join", "every pair of codes within a Hamming distance", "", join::make_job},
-       {"dedupe", "find the same picture again", "", dedupe::make_job},
-       {"compare", "how much of one folder of pictures is in another", "dedupe", dedupe::make_compare_job},
-       {"review", "decide in a browser, with the pictures at full size", "dedupe", dedupe::make_review_job},
-       {"apply", "carry out what was decided on the page", "dedupe", dedupe::make_apply_job},
-       {"undo", "take back what apply did", "dedupe", dedupe::make_undo_job},
-       {"purge", "destroy what apply --action delete set aside", "dedupe", dedupe::make_purge_job},
-       {"render", "price series to charts for training", "", render::make_job},
-       {"latents", "what differs between groups of video-diffusion latents", "", latents::make_job},
-       {"fundus", "the field of view of fundus photographs, cropped and enhanced", "", fundus::make_job},
-       {"segment", "a model over pictures larger than its window", "", segment::make_job},
-       {"video", "a model over film", "", video::make_job},
-       {"inventory", "one list of files for all runs that share a collection", "", inventory::make_job},
-       {"finish", "put together what runs with --part have made", "", finish_shards::make_job}}};
+      {{"hash", "compute perceptual hashes of pictures", "", hash::make_job},
+       {"join", "find every pair of codes within a Hamming distance", "", join::make_job},
+       {"dedupe", "find duplicate pictures", "", dedupe::make_job},
+       {"compare", "report how much of one folder of pictures is in another", "dedupe", dedupe::make_compare_job},
+       {"review", "review duplicates in a browser, at full size", "dedupe", dedupe::make_review_job},
+       {"apply", "carry out the decisions made on the page or in review", "dedupe", dedupe::make_apply_job},
+       {"undo", "undo what apply did", "dedupe", dedupe::make_undo_job},
+       {"purge", "delete for good the files that apply --action delete set aside", "dedupe", dedupe::make_purge_job},
+       {"render", "draw price series as charts for training", "", render::make_job},
+       {"latents", "measure differences between groups of video-diffusion latents", "", latents::make_job},
+       {"fundus", "crop and enhance the field of view of fundus photographs", "", fundus::make_job},
+       {"segment", "run a model over large pictures, window by window", "", segment::make_job},
+       {"video", "run a model over videos, frame by frame", "", video::make_job},
+       {"inventory", "list the files of a collection once, for all runs that share it", "", inventory::make_job},
+       {"finish", "merge the shards that several runs made", "", finish_shards::make_job}}};
   return jobs;
 }
 

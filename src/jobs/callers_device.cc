@@ -34,7 +34,7 @@ CallersDevice::CallersDevice(const std::string& device, const std::string& verif
     named_ = choose_device({.device = device}, kGpuKinds).device;
   } catch (const Failure& failure) {
     throw Failure(failure.error().code, fmt::format("'{}': {}", escape_unprintable(device), failure.error().what),
-                  "device", "say cpu or auto, or another one; millrace doctor shows what is here");
+                  "device", "use cpu, auto or another device; millrace doctor lists the devices");
   }
 }
 
@@ -43,16 +43,17 @@ Device CallersDevice::find_array_device(std::int32_t ordinal, const char* name, 
     if (named_ && named_->kind == DeviceKind::cuda && named_->ordinal == ordinal) return *named_;
     throw Failure(
         ErrorCode::usage,
-        fmt::format("it lies on CUDA's device {}, and {} on {}", ordinal, work, named_ ? name_of(*named_) : "cpu"),
-        name, "copy it to the host, or leave device at auto");
+        fmt::format("it is on CUDA device {}, and {} on {}", ordinal, work, named_ ? name_of(*named_) : "cpu"), name,
+        "copy it to host memory, or set device to auto");
   }
   std::string reason;
   for (Device& found : list_devices(DeviceKind::cuda, reason)) {
     if (found.ordinal == ordinal) return std::move(found);
   }
-  throw Failure(ErrorCode::unavailable,
-                fmt::format("it lies on CUDA's device {}: {}", ordinal, reason.empty() ? "there is none" : reason),
-                name, "pass memory of the host");
+  throw Failure(
+      ErrorCode::unavailable,
+      fmt::format("it is on CUDA device {}: {}", ordinal, reason.empty() ? "no such device was found" : reason), name,
+      "pass an array in host memory");
 }
 
 std::string explain_cpu_use(const Accelerator& accelerator) {

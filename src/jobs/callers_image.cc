@@ -17,9 +17,10 @@ void check_image(const ArrayView& image, const std::string& name) {
   if (fits) return;
   throw Failure(
       ErrorCode::usage,
-      fmt::format("it is {} [{}], and an image is uint8 [height, width] or [height, width, 1], gray, or [height, "
-                  "width, 3], RGB, in host memory, with sides from 1 to 65,535",
-                  name_of(image.type), fmt::join(shape, ", ")),
+      fmt::format(
+          "found {} [{}]; expected uint8 [height, width] or [height, width, 1] (gray) or [height, width, 3] (RGB), "
+          "in host memory, with sides from 1 to 65,535",
+          name_of(image.type), fmt::join(shape, ", ")),
       name, "");
 }
 

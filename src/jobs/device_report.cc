@@ -24,27 +24,28 @@ std::vector<std::string> words_of(const Accelerator& accelerator) {
   const DeviceCounts counts = accelerator.counts();
   const std::string name = accelerator.title();
   const std::string by_cpu =
-      counts.fell_back > 0 ? fmt::format("; the CPU did {} in its place", times(counts.fell_back, "batch")) : "";
+      counts.fell_back > 0 ? fmt::format("; the CPU computed {} instead", times(counts.fell_back, "batch")) : "";
   if (counts.batches > 0) {
     out.push_back(fmt::format(
-        "{}: {}, {} of them computed by the CPU too; {} to it, {} back, {} of its memory at most{}", name,
+        "{}: {}, {} of them verified on the CPU; {} uploaded, {} downloaded, at most {} of its memory{}", name,
         times(counts.batches, "batch"), group_digits(counts.verified), format_bytes(Bytes{counts.upload_bytes}),
         format_bytes(Bytes{counts.download_bytes}), format_bytes(counts.peak), by_cpu));
   } else if (!accelerator.is_excluded()) {
     const std::string why = accelerator.fallback_reason();
-    out.push_back(fmt::format("{} was not used: {}", name, why.empty() ? "there was nothing for it to do" : why));
+    out.push_back(fmt::format("{} was not used: {}", name, why.empty() ? "there was nothing for it to compute" : why));
   }
   if (counts.halved > 0 && counts.batches > 0) {
     out.push_back(
-        fmt::format("{}: {} did not fit into its memory and were made smaller", name, times(counts.halved, "batch")));
+        fmt::format("{}: {} did not fit into its memory and were divided", name, times(counts.halved, "batch")));
   }
   return out;
 }
 
 std::string make_device_warning(const Accelerator& accelerator) {
   if (!accelerator.is_excluded()) return "";
-  return fmt::format("{} was not used any more: {}; the CPU did the rest, the results are the CPU's",
-                     accelerator.title(), accelerator.reason());
+  return fmt::format(
+      "{} failed and was no longer used: {}; the CPU computed the rest, and the results are those of the CPU",
+      accelerator.title(), accelerator.reason());
 }
 
 std::vector<std::string> add_device_key(std::vector<std::string> strings, const Accelerator* accelerator,

@@ -14,7 +14,7 @@ std::vector<std::string> words_of(const Accelerator& accelerator);
 // Returns the warning to show even if all other text is suppressed; empty if the device did not fail.
 std::string make_device_warning(const Accelerator& accelerator);
 
-// Adds the key "device" after all other keys of the object; returns `pieces` unchanged if no device was requested.
+// Adds the key "device" after all other keys of the object; returns `strings` unchanged if no device was requested.
 // `note` is the reason why the CPU replaces a requested device.
 std::vector<std::string> add_device_key(std::vector<std::string> strings, const Accelerator* accelerator,
                                         const std::string& note);

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
+#include "src/base/sizes.h"
+
 namespace millrace {
 namespace {
 
 // Thresholds for flagging a photograph whose field of view is doubtful, or whose quality is poor. They were found on
 // real and synthetic photographs; a person checks the flagged ones.
+// docs/design/fundus.md gives the reasons for the constants of this file.
 constexpr double kExplained = 0.7, kOnCircle = 0.1, kDark = 0.15, kSaturated = 0.02, kVisible = 0.6, kSharp = 0.12;
 
 std::vector<std::string> doubts_of(const fundus::FieldBounds& bounds, const fundus::FundusQuality& quality) {
@@ -30,7 +33,7 @@ std::vector<std::string> doubts_of(const fundus::FieldBounds& bounds, const fund
 std::vector<std::uint8_t> read_whole_picture(PictureRows& rows, const std::string& path) {
   const PictureInfo& info = rows.info();
   if (info.clips)
-    throw Failure(ErrorCode::unsupported, "nothing says what is black and what is white in its grays", path,
+    throw Failure(ErrorCode::unsupported, "the black and white points of its gray values are unknown", path,
                   "convert it to 8 bits first");
   const auto width = static_cast<std::size_t>(info.width), height = static_cast<std::size_t>(info.height);
   std::vector<std::uint8_t> out(width * height * 3);
@@ -59,11 +62,13 @@ FieldOfView find_field_of_view(const fundus::Photograph& photograph, std::int32_
   const auto [shorter, longer] = std::minmax(photograph.width, photograph.height);
   if (shorter < kMinSide || longer > kMaxSide)
     throw Failure(ErrorCode::unsupported,
-                  fmt::format("{} x {} pixels hold no field of view", photograph.width, photograph.height), path, "");
+                  fmt::format("its size of {} x {} pixels is not supported; sides of {} to {} pixels are expected",
+                              photograph.width, photograph.height, group_digits(kMinSide), group_digits(kMaxSide)),
+                  path, "");
   const auto bounds = fundus::find_field_bounds(photograph.red());
   if (!bounds) {
     throw Failure(ErrorCode::bad_data,
-                  "no circle is in its red channel: it is no photograph of a fundus, or all of it is dark", path, "");
+                  "no circle was found in its red channel: it is not a fundus photograph, or it is too dark", path, "");
   }
   FieldOfView out;
   out.width = photograph.width;

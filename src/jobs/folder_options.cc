@@ -3,14 +3,14 @@
 namespace millrace {
 
 void describe(Settings& settings, LinkOptions& options) {
-  settings.add_switch("follow-symlinks", "also what symbolic links inside a folder point to", options.follow_symlinks);
-  settings.add_switch("cross-file-systems", "follow symbolic links to other file systems than those of the folders too",
+  settings.add_switch("follow-symlinks", "follow symbolic links inside folders", options.follow_symlinks);
+  settings.add_switch("cross-file-systems", "follow symbolic links to other file systems too",
                       options.cross_file_systems);
 }
 
 void describe(Settings& settings, FolderOptions& options) {
-  settings.add_list("exclude", "GLOB", "leave out files and folders that match", options.exclude);
-  settings.add_switch("hidden", "also files and folders whose name begins with a dot", options.hidden);
+  settings.add_list("exclude", "GLOB", "skip files and folders that match; repeatable", options.exclude);
+  settings.add_switch("hidden", "include files and folders whose names begin with a dot", options.hidden);
   describe(settings, options.links);
 }
 

@@ -92,12 +92,12 @@ void write_inventory(const WalkResult& found, const std::function<void(std::stri
 void refuse_walking(const FolderOptions& options) {
   if (options.exclude.empty() && !options.hidden && !options.links.follow_symlinks && !options.links.cross_file_systems)
     return;
-  throw Failure(ErrorCode::usage, "what is walked is the list's to say", "--inventory",
-                "give --exclude, --hidden and what is said of links to millrace inventory");
+  throw Failure(ErrorCode::usage, "it cannot be combined with options for searching folders", "--inventory",
+                "give --exclude, --hidden, --follow-symlinks and --cross-file-systems to millrace inventory instead");
 }
 
 Outcome<WalkResult> read_inventory(const std::string& path) {
-  const Error bad{ErrorCode::bad_data, "it is not an inventory, or was changed since it was written",
+  const Error bad{ErrorCode::bad_data, "it is not an inventory, or was changed after it was written",
                   escape_unprintable(path), "make it with millrace inventory"};
   auto file = FileReader::open(path, FileReader::Hashing::off);
   if (!file) return file.error();

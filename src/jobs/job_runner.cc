@@ -62,32 +62,29 @@ Json json_of(const SandboxReport& report, const std::string& note) {
 void describe_running(Settings& settings, RunningOptions& options) {
   settings.set_heading("Running");
   settings.add_text("device", "DEVICE",
-                    "auto, cpu, cuda[:N] or opencl[:N]; auto takes a GPU that kernels are attested for",
+                    "compute on auto, cpu, cuda[:N] or opencl[:N]; auto uses a GPU only if it is attested",
                     options.device.device);
-  settings.add_switch("gpu", "any GPU, or none with --no-gpu, where --device does not name one", options.device.gpu);
-  settings.add_text("device-order", "KINDS", "the kinds of device that --gpu looks for, the first first",
+  settings.add_switch("gpu", "use any GPU, or none with --no-gpu, unless --device names a device", options.device.gpu);
+  settings.add_text("device-order", "KINDS", "try these kinds of device for --gpu, in this order",
                     options.device.order);
-  settings.add_switch("device-fallback", "go on with the CPU where the device that was asked for cannot be used",
+  settings.add_switch("device-fallback", "continue on the CPU if the requested device cannot be used",
                       options.device.fallback);
-  settings.add_bytes("device-memory", "the most of the device's memory to use; auto is 90 % of what is free",
+  settings.add_bytes("device-memory", "limit the device memory in use; auto is 90 % of what is free",
                      options.accelerator.memory);
-  settings.add_integer("batch", "N", "the most items that the device gets at once; 0 is as many as it takes",
-                       options.batch, 0, std::int64_t{1} << 40);
-  settings.add_choice(
-      "verify-device",
-      "which batches of the device the CPU computes as well: all, the first, the last and one in 256, or none",
-      options.accelerator.verify);
+  settings.add_integer("batch", "N", "limit the items that the device gets at once; 0 is as many as fit", options.batch,
+                       0, std::int64_t{1} << 40);
+  settings.add_choice("verify-device", "verify batches on the CPU: all, a sample (first, last and one in 256) or none",
+                      options.accelerator.verify);
   settings.add_choice("sandbox",
                       "sandbox the decoders of rare formats (rare), or all decoders and the program itself (all)",
                       options.sandbox);
-  settings.add_integer("threads", "N", "worker threads; 0 is one a core", options.threads, 0, 4096);
-  settings.add_bytes("memory", "the most memory to use, helpers included; auto is 60 % of what is available",
+  settings.add_integer("threads", "N", "use this many worker threads; 0 is one per core", options.threads, 0, 4096);
+  settings.add_bytes("memory", "limit the memory in use, helpers included; auto is 60 % of what is available",
                      options.memory);
-  settings.add_switch("plan", "print what would be done and what it takes, and stop", options.plan);
+  settings.add_switch("plan", "print what would be done, with an estimate of memory and time, and stop", options.plan);
   settings.add_text("json", "FILE", "write the result as JSON; - is stdout", options.json);
-  settings.add_text("trace", "FILE", "write a Chrome trace, which ui.perfetto.dev opens", options.trace);
-  settings.add_consent("overwrite",
-                       "replace an output that exists though nothing tells that this program wrote it; never an input",
+  settings.add_text("trace", "FILE", "write a Chrome trace for ui.perfetto.dev", options.trace);
+  settings.add_consent("overwrite", "replace an existing output even if Millrace did not write it; never an input",
                        options.overwrite);
 }
 
@@ -98,8 +95,8 @@ JobOption described(const Settings::Entry& entry) {
 void throw_if_forked_behind_threads() {
   if (!is_forked_after_threads()) return;
   throw Failure(ErrorCode::unavailable,
-                "it was forked from a process that had begun work, and its threads have not come along", "this process",
-                "start it anew, as multiprocessing does with spawn, or fork before the first job");
+                "it was forked from a process that had already run a job, and has none of its threads", "this process",
+                "start it with spawn (multiprocessing), or fork before the first job");
 }
 
 JobRunner::JobRunner(std::string name, std::unique_ptr<Job> job) : name_(std::move(name)), job_(std::move(job)) {
@@ -126,14 +123,14 @@ DeviceRequest JobRunner::device_wish() const {
 void JobRunner::sandbox(const OutputRegistry& outputs, const EnterSandbox& enter_sandbox) {
   if (running_.sandbox != SandboxMode::all) return;
   if (!job_->can_be_sandboxed()) {
-    sandbox_note_ = "this command changes files in any folder: --sandbox all covers its decoders only";
+    sandbox_note_ = "--sandbox all covers only the decoders, because this command changes files in any folder";
   } else if (!enter_sandbox) {
     sandbox_note_ =
-        "--sandbox all covers the decoders only, as a library does not sandbox its caller: run the program millrace "
-        "for that";
+        "--sandbox all covers only the decoders, because a library does not sandbox its caller: use the program "
+        "millrace for that";
   } else {
     sandbox_report_ = enter_sandbox(outputs);
-    if (!sandbox_report_.is_enforced) sandbox_note_ = "--sandbox all does not hold whole: " + sandbox_report_.how;
+    if (!sandbox_report_.is_enforced) sandbox_note_ = "--sandbox all is not fully enforced: " + sandbox_report_.how;
   }
 }
 

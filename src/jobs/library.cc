@@ -75,13 +75,14 @@ JobResult run_job(const JobRequest& request, const JobWatch& watch) {
   if (runner.running().json == "-") settings.apply_flag("json", {""});
   for (const Settings::Entry& entry : settings.entries()) {
     if (entry.value_name.starts_with("FILE") && entry.text() == "-")
-      throw Failure(ErrorCode::usage, "standard output is the caller's", entry.name, "name a file");
+      throw Failure(ErrorCode::usage, "it cannot be stdout, which belongs to the calling program", entry.name,
+                    "name a file");
   }
   const Job::Arguments arguments = runner.job().arguments();
   if (request.arguments.empty() && arguments.required)
-    throw Failure(ErrorCode::usage, "it is missing", arguments.name, arguments.help);
+    throw Failure(ErrorCode::usage, "it is required", arguments.name, arguments.help);
   if (request.arguments.size() > 1 && !arguments.many)
-    throw Failure(ErrorCode::usage, "there is only one", arguments.name, arguments.help);
+    throw Failure(ErrorCode::usage, "only one is allowed", arguments.name, arguments.help);
   *arguments.values = request.arguments;
 
   const CancelToken never;

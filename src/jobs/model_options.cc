@@ -13,35 +13,36 @@ constexpr const char* kFromCard = "auto";
 }  // namespace
 
 void describe_model(Settings& settings, model::PictureModelOptions& options) {
-  settings.add_text("model", "M.onnx", "the network", options.model);
-  settings.add_text("card", "M.json", "what its file does not say; M.json beside it unless told", options.card);
+  settings.add_text("model", "M.onnx", "run this network", options.model);
+  settings.add_text("card", "M.json", "read the model card from this file; M.json beside M.onnx if not given",
+                    options.card);
 }
 
 void describe_mixed_hardware(Settings& settings, model::PictureModelOptions& options) {
-  settings.add_switch(
-      "mixed",
-      "runs of several CPUs or runtimes make one OUTPUT, which says so: their results differ in the last "
-      "digits",
-      options.mixed);
+  settings.add_switch("mixed",
+                      "let runs on different CPUs or runtimes make one OUTPUT; results differ in the last digits",
+                      options.mixed);
 }
 
 void describe_precision(Settings& settings, model::PictureModelOptions& options) {
-  settings.add_choice("precision", "what the network computes in; bf16 gives other results, faster on some CPUs",
+  settings.add_choice("precision", "compute in this precision; bf16 gives other results, faster on some CPUs",
                       options.precision);
 }
 
 void describe(Settings& settings, model::PictureModelOptions& options, const std::string& from,
               const std::string& items) {
-  add_card_option(settings, "input", "the order of its input's channels; auto: the card's, or by their number",
+  add_card_option(settings, "input", "set the order of the input channels; auto: from the card, or by their number",
                   options.input);
-  add_card_option(settings, "activation", "what makes probabilities of its outputs; auto: the card's, or none",
+  add_card_option(settings, "activation", "turn outputs into probabilities this way; auto: from the card, or none",
                   options.activation);
-  settings.add_parsed("threshold", "X", fmt::format("from which probability on a {}; auto: the card's, or 0.5", from),
-                      kFromCard, [&options](const std::string& text) {
+  settings.add_parsed("threshold", "X",
+                      fmt::format("set the probability from which a {}; auto: from the card, or 0.5", from), kFromCard,
+                      [&options](const std::string& text) {
                         options.threshold.reset();
                         if (text != kFromCard) options.threshold = parse_number(text, 0, 1);
                       });
-  settings.add_integer("requests", "N", fmt::format("{} in the network at once; 0: one a thread", items),
+  settings.add_integer("requests", "N",
+                       fmt::format("run the network on this many {} at once; 0 is one per thread", items),
                        options.requests, 0, 256);
 }
 

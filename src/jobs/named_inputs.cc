@@ -44,9 +44,10 @@ void refuse_folders_named_as_results(const std::map<std::string, std::string>& n
       for (const std::string& of : rules.inputs_of_result(name.substr(0, slash))) {
         const auto other = names.find(of);
         if (other == names.end()) continue;
-        throw Failure(ErrorCode::usage,
-                      fmt::format("its folder has the name of results of '{}'", escape_unprintable(other->second)),
-                      escape_unprintable(path), "give each an output of its own");
+        throw Failure(
+            ErrorCode::usage,
+            fmt::format("its folder has the same name as the results of '{}'", escape_unprintable(other->second)),
+            escape_unprintable(path), "give each its own output");
       }
     }
   }
@@ -71,7 +72,7 @@ NamedInputs find_inputs(const std::vector<std::string>& named, const std::string
       are_results = true;
       if (was_named)
         out.unreadable.push_back(
-            {ErrorCode::conflict, "it lies in the folder of results", file.path, "name another folder for these"});
+            {ErrorCode::conflict, "it is inside the results folder", file.path, "use another results folder"});
       continue;
     }
     NamedInput one;
@@ -79,23 +80,23 @@ NamedInputs find_inputs(const std::vector<std::string>& named, const std::string
     one.name = rules.name ? rules.name(one.relative_path) : one.relative_path;
     if (std::any_of(rules.reserved.begin(), rules.reserved.end(),
                     [&](const std::string& own) { return one.name.starts_with(own + "/"); })) {
-      out.unreadable.push_back({ErrorCode::conflict, "its results would lie where this job keeps files of its own",
-                                file.path, "give its folder another name"});
+      out.unreadable.push_back({ErrorCode::conflict, "its results would be mixed with this job's own files", file.path,
+                                "rename its folder"});
       continue;
     }
     const auto [at, fresh] = names.emplace(one.name, file.path);
     if (!fresh) {
       throw Failure(ErrorCode::usage,
-                    fmt::format("'{}' and '{}' would have results of one name", escape_unprintable(at->second),
+                    fmt::format("the results of '{}' and '{}' would have the same name", escape_unprintable(at->second),
                                 escape_unprintable(file.path)),
-                    rules.argument, "name a folder above both, or give each an output of its own");
+                    rules.argument, "name a folder that contains both, or give each its own output");
     }
     one.file = std::move(file);
     out.inputs.push_back(std::move(one));
   }
   if (are_results && out.inputs.empty() && out.unreadable.empty()) {
-    throw Failure(ErrorCode::conflict, "all that was named lies in the folder of results", output,
-                  "name another folder for these");
+    throw Failure(ErrorCode::conflict, "all inputs are inside the results folder", output,
+                  "use another results folder");
   }
   if (rules.inputs_of_result) refuse_folders_named_as_results(names, rules);
   return out;

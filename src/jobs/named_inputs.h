@@ -1,6 +1,6 @@
 // Input: the files and folders that the user named, and the results folder.
 // Output: the files among them that a job accepts, each with a name for its results below the results folder.
-// Never: gives two files one name, or a name that leads out of the results folder; accepts results of an earlier run;
+// Never: gives two files one name, or a name that leads out of the results folder; accepts results of a previous run;
 //   opens a file.
 #pragma once
 

@@ -4,9 +4,10 @@ namespace millrace {
 
 void describe(Settings& settings, PictureFileOptions& options) {
   describe(settings, static_cast<FolderOptions&>(options));
-  settings.add_bytes("max-size", "name larger files instead of reading them", options.max_size);
-  settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs", options.max_pixels, 1,
-                       100'000'000'000);
+  settings.add_bytes("max-size", "skip larger files, and report them", options.max_size);
+  settings.add_integer("max-pixels", "N",
+                       "skip pictures with more pixels (such as decompression bombs), and report them",
+                       options.max_pixels, 1, 100'000'000'000);
 }
 
 DecodeOptions decode_options(const PictureFileOptions& options, RunContext& context) {

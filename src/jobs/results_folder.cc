@@ -21,14 +21,15 @@ bool check_run_file(const std::string& folder, const Attributes& now) {
   if (!std::filesystem::exists(record, error)) return false;
   const auto then = read_json_attributes(record);
   if (!then || then->empty() || then->front() != now.front()) {
-    throw Failure(ErrorCode::conflict, "this folder's run.json was written by something else",
-                  escape_unprintable(folder), "give another folder");
+    throw Failure(ErrorCode::conflict, "the run.json in this folder is not from this job", escape_unprintable(folder),
+                  "use another folder");
   }
   const std::string different = describe_differences(*then, now);
   if (!different.empty()) {
-    throw Failure(
-        ErrorCode::conflict, "the results in it were made otherwise: " + different, escape_unprintable(folder),
-        is_from_other_hardware(*then, now) ? kMixedHardwareRemedy : "give another folder, or the same options");
+    throw Failure(ErrorCode::conflict, "its results were made with other options or inputs: " + different,
+                  escape_unprintable(folder),
+                  is_from_other_hardware(*then, now) ? kMixedHardwareRemedy
+                                                     : "use another folder, or the same options and inputs");
   }
   return true;
 }
@@ -43,14 +44,14 @@ void check_folder(const std::string& folder, const Attributes& now, const std::s
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return;
   if (!std::filesystem::is_directory(folder, error)) {
-    throw Failure(ErrorCode::conflict, "it is there, and is not a folder", escape_unprintable(folder),
-                  "give another name");
+    throw Failure(ErrorCode::conflict, "it already exists and is not a folder", escape_unprintable(folder),
+                  "use another name");
   }
   if (check_run_file(folder, now)) return;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (is_of_a_run(entry.path().filename().string()) || check_run_file(folder, now)) continue;
-    throw Failure(ErrorCode::conflict, "this folder is not empty, and no results of this job are in it",
-                  escape_unprintable(folder), "give a new folder");
+    throw Failure(ErrorCode::conflict, "this folder is not empty and has no results of this job",
+                  escape_unprintable(folder), "use a new or empty folder");
   }
   if (error) throw Failure(system_error("the folder cannot be read", escape_unprintable(folder), error.value()));
 }
@@ -59,7 +60,7 @@ void claim_folder(const std::string& folder, const Attributes& now, const std::s
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) {
     std::filesystem::create_directories(folder, error);
-    if (error) throw Failure(system_error("the folder cannot be made", escape_unprintable(folder), error.value()));
+    if (error) throw Failure(system_error("the folder cannot be created", escape_unprintable(folder), error.value()));
   }
   check_folder(folder, now, work_folder);
   if (check_run_file(folder, now)) return;
@@ -81,11 +82,12 @@ void make_folder_below(const std::string& top, const std::string& folder) {
     at = join_path(at, part.string());
     std::error_code error;
     if (std::filesystem::is_symlink(std::filesystem::symlink_status(at, error))) {
-      throw Failure(ErrorCode::conflict, "a link in it leads elsewhere, where results would be put", at,
+      throw Failure(ErrorCode::conflict,
+                    "it is a symbolic link that leads elsewhere, and results would be written there", at,
                     "remove the link");
     }
     std::filesystem::create_directory(at, error);
-    if (error) throw Failure(system_error("the folder cannot be made", at, error.value()));
+    if (error) throw Failure(system_error("the folder cannot be created", at, error.value()));
   }
 }
 

@@ -11,7 +11,7 @@
 namespace millrace {
 
 // Claims a folder that is new, empty, or has results of the same provenance `now`. Throws Failure(conflict) that says
-// what else it is. `unfinished` is the name in it that concurrent runs may be using already; empty if there is none.
+// what else it is. `work_folder` is a name in it that concurrent runs may use already; empty if there is none.
 void claim_folder(const std::string& folder, const Attributes& now, const std::string& work_folder = "");
 // Checks the same without creating or writing anything.
 void check_folder(const std::string& folder, const Attributes& now, const std::string& work_folder = "");

@@ -18,10 +18,10 @@ struct BatchLimits {
 enum class BatchFit : std::uint8_t { easy, tight };
 
 // Calls work(begin, end) for consecutive batches [begin, end). A batch that throws OutOfMemory is halved and tried
-// again. A batch of `fewest` items or less that throws it ends the call with that exception. A batch that returns
-// Fit::tight halves the size of the next one. After eight easy batches in a row the size doubles. Each time that such a
-// growth is refused, twice as many easy batches are required before the next one. So refused batches stay a small part
-// of the work.
+// again. A batch of at most `min_items` that throws it ends the call with that exception. A batch that returns
+// BatchFit::tight halves the size of the next one. After eight easy batches in a row the size doubles. Each time that
+// such a growth is refused, twice as many easy batches are required before the next one. So refused batches stay a
+// small part of the work.
 template <typename Work>
 void run_with_backoff(std::uint64_t begin, std::uint64_t end, BatchLimits sizes, Work&& work) {
   const std::uint64_t min_items = std::max<std::uint64_t>(1, sizes.min_items), most = std::max(min_items, sizes.most);

@@ -38,11 +38,11 @@ void Budget::throw_out_of_memory(Bytes size, const std::string& purpose, MemoryK
   const bool device = kind == MemoryKind::device;
   throw OutOfMemory(
       ErrorCode::out_of_memory,
-      fmt::format("{} needs {}{}, and {} of {} can be had", purpose, format_bytes(size),
-                  device ? " of the device's memory" : "", format_bytes(available), format_bytes(pool(kind).limit)),
+      fmt::format("{} needs {}{}, but only {} of {} is available", purpose, format_bytes(size),
+                  device ? " of device memory" : "", format_bytes(available), format_bytes(pool(kind).limit)),
       {},
       device ? "run it on a device with more memory, or on the CPU with --device cpu"
-             : fmt::format("allow at least {} more with --memory", format_bytes(size - available)));
+             : fmt::format("raise --memory by at least {}", format_bytes(size - available)));
 }
 
 bool Budget::fits(Bytes size, MemoryKind kind) const {

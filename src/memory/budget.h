@@ -2,10 +2,10 @@
 // Output: reservations, which return their share when they end, and the peak use for the report.
 // Never: allocates; src/memory/buffer.h does. Never lets a request wait for memory that cannot become free.
 //
-// A reservation is standing or temporary. A standing one is held for a job or a step of it: tables, helper processes,
-// items that a chain has in flight. A temporary one is held for one item and returned when that item is done, in every
-// case. So the holder of a temporary reservation must not wait for more memory. A request can wait for temporary
-// reservations to be returned, never for standing ones.
+// A reservation is persistent or transient. A persistent one is held for a job or a step of it: tables, helper
+// processes, items that a chain has in flight. A transient one is held for one item and returned when that item is
+// done, in every case. So the holder of a transient reservation must not wait for more memory. A request can wait for
+// transient reservations to be returned, never for persistent ones.
 //
 // Each kind of memory has its own limit. Pinned memory is host memory too: it must fit within both limits.
 #pragma once
@@ -77,17 +77,17 @@ class Budget {
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // Makes a standing reservation at once, or throws OutOfMemory with the purpose, the requested size and the free size.
+  // Makes a persistent reservation at once, or throws OutOfMemory with the purpose, the requested and the free size.
   Reservation reserve(Bytes size, const std::string& purpose, MemoryKind kind = MemoryKind::host);
-  // Reserves all kinds of memory in `size`, standing. If one does not fit, reserves nothing and throws OutOfMemory.
+  // Reserves all kinds of memory in `size`, persistently. If one does not fit, reserves nothing and throws OutOfMemory.
   ReservedWorkspace reserve_all(const Workspace& size, const std::string& purpose);
-  // Makes a temporary reservation of host memory at once; std::nullopt if it does not fit.
+  // Makes a transient reservation of host memory at once; std::nullopt if it does not fit.
   std::optional<Reservation> try_reserve(Bytes size);
-  // Makes a temporary reservation for `count` objects of size `each`. Halves `count` until it fits; throws OutOfMemory
+  // Makes a transient reservation for `count` objects of size `each`. Halves `count` until it fits; throws OutOfMemory
   // if not even one fits.
   Reservation reserve_up_to(Bytes each, std::size_t& count, const std::string& purpose);
-  // Waits until a temporary reservation of `size` fits. Throws OutOfMemory when `size` exceeds the limit minus all
-  // standing reservations, as waiting cannot help then. Returns std::nullopt when `cancelled` becomes true.
+  // Waits until a transient reservation of `size` fits. Throws OutOfMemory when `size` exceeds the limit minus all
+  // persistent reservations, as waiting cannot help then. Returns std::nullopt when `cancelled` becomes true.
   std::optional<Reservation> wait_for(Bytes size, const std::string& purpose, const std::function<bool()>& cancelled);
 
   Bytes limit(MemoryKind kind = MemoryKind::host) const;

@@ -56,7 +56,7 @@ TEST(Budget, OutOfMemoryNamesPurposeAndSizes) {
     EXPECT_EQ(failure.error().code, ErrorCode::out_of_memory);
     EXPECT_THAT(failure.error().what, HasSubstr("the pairs needs 4.0 MiB"));
     EXPECT_THAT(failure.error().what, HasSubstr("3.0 MiB of 10 MiB"));
-    EXPECT_THAT(failure.error().remedy, HasSubstr("1.0 MiB more with --memory"));
+    EXPECT_THAT(failure.error().remedy, HasSubstr("--memory by at least 1.0 MiB"));
   }
   // Sizes whose sum would overflow are refused like any other.
   EXPECT_THROW(budget.reserve(Bytes{~std::uint64_t{0}}, "x"), OutOfMemory);
@@ -244,7 +244,7 @@ TEST(Budget, AWorkspaceIsHadWholeOrNotAtAll) {
     (void)budget.reserve(3_MiB, "weights", MemoryKind::device);
     FAIL();
   } catch (const OutOfMemory& refused) {
-    EXPECT_NE(refused.error().what.find("of the device's memory"), std::string::npos);
+    EXPECT_NE(refused.error().what.find("of device memory"), std::string::npos);
     EXPECT_NE(refused.error().remedy.find("--device cpu"), std::string::npos);
   }
 }

@@ -5,9 +5,8 @@
 namespace millrace {
 
 void throw_no_memory(std::size_t bytes) {
-  throw OutOfMemory(ErrorCode::out_of_memory,
-                    "the system has no " + format_bytes(Bytes{bytes}) + " of memory left in one piece", {},
-                    "allow less with --memory, or use fewer --threads");
+  throw OutOfMemory(ErrorCode::out_of_memory, "the system cannot allocate " + format_bytes(Bytes{bytes}) + " of memory",
+                    {}, "allow less with --memory, or use fewer --threads");
 }
 
 }  // namespace millrace

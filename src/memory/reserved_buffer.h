@@ -11,7 +11,7 @@
 
 namespace millrace {
 
-// Host memory with a standing reservation. Throws OutOfMemory if the budget or the system has too little.
+// Host memory with a persistent reservation. Throws OutOfMemory if the budget or the system has too little.
 template <typename T>
 class ReservedBuffer {
  public:

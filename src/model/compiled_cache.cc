@@ -94,10 +94,10 @@ Outcome<std::string> cache_folder(const std::string& top, const std::string& key
   }
   // The cache's folders are opened without following links; the folders above may be links of the user's own.
   const auto above = real_path(folder_of(top));
-  if (!above) return system_error("the folder is not there", escape_unprintable(folder_of(top)), errno);
+  if (!above) return system_error("the folder cannot be opened", escape_unprintable(folder_of(top)), errno);
   if (!is_trusted_folder(*above)) {
-    return Error{ErrorCode::conflict, "others may write to it, and what is compiled is run", escape_unprintable(*above),
-                 "chmod go-w it, or name another with XDG_CACHE_HOME"};
+    return Error{ErrorCode::conflict, "other users can write to it, and compiled models in it are executed",
+                 escape_unprintable(*above), "run chmod go-w on it, or name another folder with XDG_CACHE_HOME"};
   }
   std::string out = *above;
   for (const std::string& name : {std::string(file_name(top)), key}) {
@@ -119,8 +119,8 @@ Outcome<CacheLock> CacheLock::wait(const std::string& folder, std::chrono::milli
       if (errno != EWOULDBLOCK) return system_error("it cannot be locked", escape_unprintable(folder), errno);
       if (cancel != nullptr && cancel->cancelled()) return interrupted();
       if (std::chrono::steady_clock::now() > until)
-        return Error{ErrorCode::timed_out, "another run is compiling the same and does not end",
-                     escape_unprintable(folder), ""};
+        return Error{ErrorCode::timed_out, "another run is still compiling the same model", escape_unprintable(folder),
+                     ""};
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     if (is_as_compiled(folder, cancel)) {

@@ -22,7 +22,7 @@ Outcome<std::string> cache_folder(const std::string& top, const std::string& key
 // writes in place and a reader would see half a file. Files that a killed process has left are removed.
 class CacheLock {
  public:
-  // Waits for the lock. Returns Error(timed_out) after `patience`, (cancelled) where `cancel` is set, and the errors of
+  // Waits for the lock. Returns Error(timed_out) after `timeout`, (cancelled) where `cancel` is set, and the errors of
   // system calls.
   static Outcome<CacheLock> wait(const std::string& folder, std::chrono::milliseconds timeout,
                                  const CancelToken* cancel = nullptr);

@@ -32,7 +32,7 @@ Error current_error() {
   } catch (const Failure& failure) {
     return failure.error();
   } catch (const std::exception& other) {
-    return {ErrorCode::out_of_memory, other.what(), "", "allow more with --memory, or ask for fewer windows at once"};
+    return {ErrorCode::out_of_memory, other.what(), "", "raise --memory, or lower --requests"};
   }
 }
 
@@ -55,9 +55,9 @@ Ensemble::Ensemble(std::vector<PictureModel>& models, const PictureModelOptions&
     if (model.height != models_.front().height || model.width != models_.front().width)
       throw Failure(
           ErrorCode::unsupported,
-          fmt::format("its window is {} x {}, and that of '{}' {} x {}", model.height, model.width,
+          fmt::format("its window is {} x {}, but that of '{}' is {} x {}", model.height, model.width,
                       escape_unprintable(models_.front().file.path), models_.front().height, models_.front().width),
-          model.file.path, "--window sets one that all of them take; else run them one by one");
+          model.file.path, "set a size for all of them with --window, or run them one by one");
     sessions_.push_back(
         std::make_unique<Session>(model.file, SessionOptions{.input = model.input_shape(),
                                                              .precision = picture_options.precision,
@@ -105,23 +105,23 @@ void Ensemble::check_same_outputs() const {
   for (const PictureModel& model : models_) {
     const auto refuse = [&](const std::string& what) {
       throw Failure(ErrorCode::unsupported,
-                    fmt::format("{} as those of '{}': networks that are asked together say the same", what,
+                    fmt::format("{} '{}'; networks that run together must agree in that", what,
                                 escape_unprintable(models_.front().file.path)),
-                    model.file.path, "make their cards say so, or run them one by one");
+                    model.file.path, "make their model cards agree, or run them one by one");
     };
-    if (model.heads.size() != heads().size()) refuse("it has not as many outputs");
+    if (model.heads.size() != heads().size()) refuse("it has more or fewer outputs than");
     for (std::size_t k = 0; k < heads().size(); ++k) {
       const Head &one = model.heads[k], &first = heads()[k];
-      if (one.name != first.name) refuse("its card does not name the same outputs in the same order");
-      if (one.task != first.task) refuse("its outputs are not for the same tasks");
-      if (one.activation != first.activation) refuse("its outputs have not the same activation");
+      if (one.name != first.name) refuse("its card does not list the same outputs in the same order as that of");
+      if (one.task != first.task) refuse("its outputs do not have the same tasks as those of");
+      if (one.activation != first.activation) refuse("its outputs do not have the same activation as those of");
       if (one.task == ModelTask::segmentation && one.threshold != first.threshold)
-        refuse("its outputs have not the same threshold");
+        refuse("its outputs do not have the same threshold as those of");
       const auto same_class = [](const ClassCard& a, const ClassCard& b) {
         return a.name == b.name && a.color == b.color && a.drawn == b.drawn;
       };
       if (!std::equal(one.classes.begin(), one.classes.end(), first.classes.begin(), first.classes.end(), same_class))
-        refuse("its outputs have not the same classes");
+        refuse("its outputs do not have the same classes as those of");
     }
   }
 }

@@ -1,11 +1,11 @@
-// Input: windows of a picture, one by one.
+// Input: windows of an image, one by one.
 // Output: the combined result of several networks on each window and on its flips: means of their outputs, and the
 // number of pixels where they disagree.
 // Never: changes a number with the number of windows in progress, or with the order in which networks end.
 //
 // Outputs for masks: the mean of the raw outputs over networks; then the mean over flips, flipped back, of raw outputs
-// or of activated ones. Classes of a picture: the mean over networks and flips of activated outputs. Numbers of a
-// picture: for each network the mean over flips. Maps of points: the sum over networks, the mean over flips. A map of a
+// or of activated ones. Classes of an image: the mean over networks and flips of activated outputs. Numbers of an
+// image: for each network the mean over flips. Maps of points: the sum over networks, the mean over flips. A map of a
 // lower resolution is first enlarged to the window.
 #pragma once
 
@@ -84,7 +84,7 @@ class Ensemble {
   void go_on();
   Session::Memory measure();
 
-  // `input` and `out` must stay valid until `done` is called, once, as Session::Done describes.
+  // `input` and `out` must stay valid until `done` is called, once, as Session::Completion describes.
   void submit(const float* input, Prediction& out, Session::Completion done);
 
  private:

@@ -34,53 +34,54 @@ Head head_of(const std::string& model, const OutputCard& card, const HeadOptions
       shape.size() == 2 || (shape.size() == 4 && shape[2] == 1 && shape[3] == 1 && card.task &&
                             *card.task != ModelTask::segmentation && *card.task != ModelTask::keypoints);
   if ((shape.size() != 2 && shape.size() != 4) || shape[0] != 1 || shape[1] < 1)
-    refuse(model, fmt::format("{}: neither [1, classes, height, width] nor [1, classes]", is),
-           "export it with one of these");
+    refuse(model, fmt::format("{}; expected [1, classes, height, width] or [1, classes]", is),
+           "export it with one of these shapes");
   Head out;
   out.source = output.name;
   if (numbers) {
     if (!card.task || *card.task == ModelTask::segmentation || *card.task == ModelTask::keypoints)
-      refuse(model, is + ", numbers of a picture and not of its pixels",
-             "say \"task\": \"classification\" or \"regression\" in the model card");
+      refuse(model, is + ": numbers for the image, not for its pixels",
+             "set \"task\" to \"classification\" or \"regression\" in the model card");
   } else {
     if (card.task == ModelTask::classification || card.task == ModelTask::regression)
-      refuse(model, fmt::format("{}, and the model card says that it is for {}", is, choice_name(*card.task)),
-             "say \"task\": \"segmentation\" or \"keypoints\" in the model card");
+      refuse(model, fmt::format("{}, but the model card sets its task to {}", is, choice_name(*card.task)),
+             "set \"task\" to \"segmentation\" or \"keypoints\" in the model card");
     const bool fits = shape[2] > 0 && shape[3] > 0 && height % shape[2] == 0 && width % shape[3] == 0 &&
                       height / shape[2] == width / shape[3];
     if (!fits)
-      refuse(
-          model,
-          fmt::format("{}, and its window {} x {}: neither as large as that nor a whole part of it", is, height, width),
-          "a network that takes off its edges, or has layout \"nhwc\", says so in its card or is exported again");
+      refuse(model,
+             fmt::format("{}; expected the size of its window, {} x {}, or that divided by a whole number", is, height,
+                         width),
+             "if channels come last, set \"layout\" to \"nhwc\" in the model card; if edges are cut off, export it "
+             "with padding");
     out.height = shape[2];
     out.width = shape[3];
   }
   out.task = card.task.value_or(ModelTask::segmentation);
   if (out.task == ModelTask::keypoints || out.task == ModelTask::regression) {
     if (card.activation.value_or(Activation::none) != Activation::none)
-      refuse(model,
-             fmt::format("an output for {} has no activation: its values are what it gives", choice_name(out.task)),
-             "leave \"activation\" out of the model card");
+      refuse(model, fmt::format("an output for {} cannot have an activation", choice_name(out.task)),
+             "remove \"activation\" from the model card");
   } else {
     const Activation usual = out.task == ModelTask::classification ? Activation::softmax : Activation::none;
     out.activation = options.activation ? *options.activation : card.activation.value_or(usual);
   }
   if (card.threshold && (out.task != ModelTask::segmentation))
-    refuse(model, fmt::format("an output for {} has no threshold", choice_name(out.task)),
-           "leave \"threshold\" out of the model card");
+    refuse(model, fmt::format("an output for {} cannot have a threshold", choice_name(out.task)),
+           "remove \"threshold\" from the model card");
   out.threshold = options.threshold ? *options.threshold : card.threshold.value_or(0.5);
   const auto channels = static_cast<std::size_t>(shape[1]);
   const std::size_t most = out.task == ModelTask::segmentation ? kMaxLabels : kMaxClasses;
-  if (channels > most) refuse(model, fmt::format("{}: more than {} classes", is, most), "export it with fewer");
+  if (channels > most)
+    refuse(model, fmt::format("{}: too many classes (the limit is {})", is, most), "export it with fewer classes");
   if (!card.classes.empty() && card.classes.size() != channels)
     refuse(model,
-           fmt::format("its output '{}' has {} classes, and the model card names {}", escape_unprintable(output.name),
+           fmt::format("its output '{}' has {} classes, but the model card names {}", escape_unprintable(output.name),
                        channels, card.classes.size()),
            "name each class once, in the order of the output");
   if (channels == 1 && out.activation == Activation::softmax)
-    refuse(model, fmt::format("{}: a softmax of one is 1, whatever it is of", is),
-           "sigmoid makes a probability of one; a number of a picture is \"task\": \"regression\"");
+    refuse(model, fmt::format("{}: the softmax of a single class is always 1", is),
+           "use the activation sigmoid for a probability, or set \"task\" to \"regression\" for a number");
   out.classes = card.classes.empty() ? make_unnamed_classes(channels) : card.classes;
   return out;
 }
@@ -113,9 +114,10 @@ std::vector<Head> make_heads(const std::string& model, const ModelCard& card, co
     names += fmt::format("{}'{}'", names.empty() ? "" : ", ", escape_unprintable(each.name));
   if (card.outputs.empty()) {
     if (outputs.size() != 1)
-      refuse(model, fmt::format("it has {} outputs: {}", outputs.size(), names),
-             "say which count in the model card, as \"outputs\": {NAME: {\"task\": ...}}; millrace segment --describe "
-             "writes all of them");
+      refuse(
+          model, fmt::format("it has {} outputs: {}", outputs.size(), names),
+          "list those to use in the model card, as \"outputs\": {NAME: {\"task\": ...}}; millrace segment --describe "
+          "writes a card with all of them");
     out.push_back(head_of(model, card.output, options, outputs[0], height, width));
   }
   for (const auto& [name, each] : card.outputs) {
@@ -124,8 +126,8 @@ std::vector<Head> make_heads(const std::string& model, const ModelCard& card, co
     if (found == outputs.end())
       throw Failure(
           ErrorCode::bad_data,
-          fmt::format("the model card's output '{}' is not there: it has {}", escape_unprintable(name), names), model,
-          "name those that it has");
+          fmt::format("the model card names the output '{}', but the model has {}", escape_unprintable(name), names),
+          model, "name outputs that the model has");
     out.push_back(head_of(model, each, options, *found, height, width));
     for (std::size_t k = 0; k + 1 < out.size(); ++k)
       if (out[k].is_map())
@@ -136,22 +138,22 @@ std::vector<Head> make_heads(const std::string& model, const ModelCard& card, co
     for (std::size_t k = 0; k + 1 < out.size(); ++k)
       if (out[k].name == out.back().name)
         throw Failure(ErrorCode::unsupported,
-                      fmt::format("two of its outputs would have results of one name, '{}'", out[k].name), model,
-                      "export it with names of letters and digits");
+                      fmt::format("two of its outputs would write results with the same name, '{}'", out[k].name),
+                      model, "export it with output names that differ in their first 64 letters and digits");
   }
   const bool any_activated = std::any_of(out.begin(), out.end(), [](const Head& head) {
     return head.task == ModelTask::segmentation || head.task == ModelTask::classification;
   });
   if (options.activation && !any_activated) {
     throw Failure(ErrorCode::usage, "its outputs are points and numbers, which have no activation", "--activation",
-                  "leave it out");
+                  "omit it");
   }
   const bool any_none = std::any_of(out.begin(), out.end(), [](const Head& head) {
     return head.task == ModelTask::segmentation && head.has_background();
   });
   if (options.threshold && !any_none) {
-    throw Failure(ErrorCode::usage, "a pixel is the likeliest of its classes, whatever a threshold is", "--threshold",
-                  "leave it out; or --activation sigmoid, where classes do not exclude each other");
+    throw Failure(ErrorCode::usage, "each pixel gets its likeliest class, so a threshold has no effect", "--threshold",
+                  "omit it, or add --activation sigmoid if classes may overlap");
   }
   return out;
 }

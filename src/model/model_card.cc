@@ -34,15 +34,14 @@ class CardReader {
 
   [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const {
     throw Failure(ErrorCode::bad_data, fmt::format("the model card's '{}' is not {}", escape_unprintable(key), wanted),
-                  path_,
-                  "docs/segment.md lists what a card may say; millrace segment --describe --model MODEL writes one");
+                  path_, "docs/segment.md lists the keys; millrace segment --describe --model MODEL writes a card");
   }
   double number(const Json& value, const std::string& key) const {
     if (!value.is_number() || !std::isfinite(value.get<double>())) refuse(key, "a number");
     return value.get<double>();
   }
   std::vector<float> numbers(const Json& value, const std::string& key) const {
-    if (!value.is_array() || value.empty() || value.size() > 128) refuse(key, "a list of numbers, one a channel");
+    if (!value.is_array() || value.empty() || value.size() > 128) refuse(key, "a list of numbers, one per channel");
     std::vector<float> out;
     for (const Json& each : value) out.push_back(static_cast<float>(number(each, key)));
     return out;
@@ -58,7 +57,7 @@ class CardReader {
   }
   std::array<std::uint8_t, 3> color(const Json& value, const std::string& key) const {
     const auto out = value.is_string() ? parse_color(value.get<std::string>()) : std::nullopt;
-    if (!out) refuse(key, "a colour as #e69f00");
+    if (!out) refuse(key, "a color such as #e69f00");
     return *out;
   }
   std::vector<ClassCard> classes(const Json& value) const {
@@ -80,7 +79,7 @@ class CardReader {
         }
       }
       for (const ClassCard& other : out)
-        if (other.name == one.name) refuse("classes", "a list without two of one name");
+        if (other.name == one.name) refuse("classes", "a list of classes with different names");
       out.push_back(std::move(one));
     }
     return out;
@@ -119,7 +118,7 @@ class CardReader {
       for (const auto& [key, part] : card.items())
         if (!read_output(key, part, one))
           refuse("outputs",
-                 "made of task, activation, classes and threshold: '" + escape_unprintable(key) + "' is not known");
+                 "made of task, activation, classes and threshold only: found '" + escape_unprintable(key) + "'");
       out.emplace_back(name, std::move(one));
     }
     return out;
@@ -154,8 +153,9 @@ class CardReader {
       std::string nearest(kKeys[0]);
       for (const std::string_view known : kKeys)
         if (edit_distance(key, known) < edit_distance(key, nearest)) nearest = known;
-      throw Failure(ErrorCode::bad_data, fmt::format("the model card's key '{}' is not known", escape_unprintable(key)),
-                    path_, fmt::format("did you mean '{}'? docs/segment.md lists the keys", nearest));
+      throw Failure(ErrorCode::bad_data,
+                    fmt::format("the model card has the unknown key '{}'", escape_unprintable(key)), path_,
+                    fmt::format("did you mean '{}'? docs/segment.md lists the keys", nearest));
     }
   }
 
@@ -176,28 +176,28 @@ std::string card_path_of(const std::string& model) {
 
 ModelCard parse_card(const std::string& text, const std::string& path) {
   Json json;
-  std::string what = "this is no model card: a card is a JSON object";
+  std::string what = "this is not a model card: expected a JSON object";
   try {
     json = Json::parse(text);
   } catch (const Json::Error& error) {
     const auto line =
         std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(error.at, text.size())), '\n');
-    what = fmt::format("this is no model card: it cannot be read as JSON from line {} on", line + 1);
+    what = fmt::format("this is not a model card: invalid JSON in line {}", line + 1);
   }
   if (!json.is_object()) {
-    throw Failure(ErrorCode::bad_data, what, path, "millrace segment --describe --model MODEL writes one");
+    throw Failure(ErrorCode::bad_data, what, path, "millrace segment --describe --model MODEL writes a card");
   }
   ModelCard out;
   const CardReader reader(path);
   for (const auto& [key, value] : json.items()) reader.read(key, value, out);
   if (out.size && out.preprocess.value_or(Preprocess::none) == Preprocess::none)
-    throw Failure(ErrorCode::bad_data, "the model card has a 'size', the side of a square, and makes none", path,
-                  "say \"preprocess\": \"fundus\" or \"square\", or leave it out");
+    throw Failure(ErrorCode::bad_data, "the model card has a 'size', but no preprocessing that uses it", path,
+                  "set \"preprocess\" to \"fundus\" or \"square\", or remove \"size\"");
   const OutputCard& one = out.output;
   if (!out.outputs.empty() && (one.task || one.activation || one.threshold || !one.classes.empty()))
     throw Failure(ErrorCode::bad_data,
-                  "the model card has 'outputs', and a task, activation, classes or threshold of none of them", path,
-                  "say these of each output, within 'outputs'");
+                  "the model card has 'outputs', but also a task, activation, classes or threshold outside of it", path,
+                  "move these into each output of 'outputs'");
   return out;
 }
 
@@ -213,7 +213,7 @@ std::array<std::uint8_t, 3> class_color(std::size_t k) { return kColors[k % kCol
 ModelCard read_card(const std::string& path) {
   const std::string text = read_text(path, kMaxCardBytes).or_throw();
   if (text.size() > kMaxCardBytes)
-    throw Failure(ErrorCode::too_large, "this is over 1 MiB, which no model card is", path, "name the right file");
+    throw Failure(ErrorCode::too_large, "too large for a model card (the limit is 1 MiB)", path, "check its path");
   return parse_card(text, path);
 }
 

@@ -1,5 +1,5 @@
 // Input: the file M.json beside a model M.onnx, or a file that a person names.
-// Output: facts that a model's file does not contain: how pictures become its input, and what its outputs mean.
+// Output: facts that a model's file does not contain: how images become its input, and what its outputs mean.
 // Never: names a file, or anything that is executed; accepts an unknown key.
 #pragma once
 
@@ -25,7 +25,7 @@ constexpr std::array<Choice<ChannelOrder>, 4> choices_of(ChannelOrder) {
            {"rgb+enhanced", ChannelOrder::enhanced}}};
 }
 std::size_t channels_of(ChannelOrder order);
-// Kind of an output: a class for each pixel; a class for the picture, or numbers; or for each pixel the likelihood of a
+// Kind of an output: a class for each pixel; a class for the image, or numbers; or for each pixel the likelihood of a
 // point.
 enum class ModelTask : std::uint8_t { segmentation, classification, regression, keypoints };
 constexpr std::array<Choice<ModelTask>, 4> choices_of(ModelTask) {
@@ -34,7 +34,7 @@ constexpr std::array<Choice<ModelTask>, 4> choices_of(ModelTask) {
            {"regression", ModelTask::regression},
            {"keypoints", ModelTask::keypoints}}};
 }
-// Source of the windows: the picture itself; the square around the field of view of a fundus photograph; the picture
+// Source of the windows: the image itself; the square around the field of view of a fundus photograph; the image
 // padded to a square.
 enum class Preprocess : std::uint8_t { none, fundus, square };
 constexpr std::array<Choice<Preprocess>, 3> choices_of(Preprocess) {
@@ -48,7 +48,7 @@ constexpr std::array<Choice<Activation>, 3> choices_of(Activation) {
 
 struct ClassCard {
   std::string name;
-  std::optional<std::array<std::uint8_t, 3>> color{};  // nothing: one of our own
+  std::optional<std::array<std::uint8_t, 3>> color{};  // none: one of class_color()
   bool drawn = true;                                   // in overlays and outlines; false for "color": null
 };
 inline constexpr std::size_t kMaxClasses = 4096;  // of one output

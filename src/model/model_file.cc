@@ -17,10 +17,9 @@ constexpr std::uint64_t kMaxModelBytes = std::uint64_t{2} << 30;
 // Returns the path of a file with weights, or the reason why it may not be used.
 Outcome<std::string> place_of(const std::string& model, const std::string& location) {
   const auto outside = [&] {
-    return Error{
-        ErrorCode::unsupported,
-        fmt::format("its numbers lie in '{}', which is not in the model's folder", escape_unprintable(location)), model,
-        "save the model with its numbers in it, or beside it"};
+    return Error{ErrorCode::unsupported,
+                 fmt::format("its weights are in '{}', outside the model's folder", escape_unprintable(location)),
+                 model, "save the model with its weights inside, or in a file beside it"};
   };
   if (location.empty() || location.front() == '/' || location.find('\0') != std::string::npos) return outside();
   for (const std::string& part : split(location, '/'))
@@ -30,8 +29,8 @@ Outcome<std::string> place_of(const std::string& model, const std::string& locat
   const auto real = real_path(named);
   if (!folder || !real) {
     return Error{ErrorCode::not_found,
-                 fmt::format("its numbers lie in '{}', which is not there", escape_unprintable(location)), model,
-                 "keep that file beside the model"};
+                 fmt::format("its weights are in '{}', which was not found", escape_unprintable(location)), model,
+                 "put that file beside the model"};
   }
   if (!is_inside(*real, *folder)) return outside();
   return *real;
@@ -44,8 +43,8 @@ ModelFile open_model(const std::string& path, const std::function<bool()>& cance
   out.path = path;
   std::unique_ptr<FileReader> file = FileReader::open(path).or_throw();
   if (file->size() > kMaxModelBytes) {
-    throw Failure(ErrorCode::too_large, "this is over 2 GiB, which no ONNX model is", path,
-                  "save the model with its numbers in a file beside it");
+    throw Failure(ErrorCode::too_large, "too large for an ONNX file (the limit is 2 GiB)", path,
+                  "save the model with its weights in a file beside it");
   }
   if (cancelled) file->set_cancelled(cancelled);
   const std::string bytes = read_text(*file, kMaxModelBytes).or_throw();

@@ -26,10 +26,9 @@ OnnxPort input_of(const PictureModel& model) {
     std::string names;
     for (const OnnxPort& each : inputs) names += (names.empty() ? "" : ", ") + each.name;
     refuse(model,
-           fmt::format("it has {} inputs ({}), and a picture is one: a network that keeps a state from one to the next "
-                       "is not run here",
+           fmt::format("it has {} inputs ({}); networks with several inputs, or with a state, are not supported",
                        inputs.size(), names),
-           "export it with one input");
+           "export it with the image as its only input");
   }
   OnnxPort port = inputs[0];
   const bool last = model.layout == TensorLayout::nhwc;
@@ -39,8 +38,10 @@ OnnxPort input_of(const PictureModel& model) {
                        last ? "height, width, channels" : "channels, height, width"),
            "export it for a batch of 1, or of any size");
   if (port.type != "float32" && port.type != "float16" && port.type != "bfloat16")
-    refuse(model, fmt::format("its input '{}' is of {}", port.name, port.type.empty() ? "another type" : port.type),
-           "export it with an input of float32");
+    refuse(model,
+           fmt::format("the type of its input '{}', {}, is not supported", port.name,
+                       port.type.empty() ? "an unknown one" : port.type),
+           "export it with a float32 input");
   if (last) port.shape = {port.shape[0], port.shape[3], port.shape[1], port.shape[2]};
   return port;
 }
@@ -55,11 +56,10 @@ void set_channels(const PictureModelOptions& options, const ModelCard& card, con
   const std::size_t channels = channels_of(model.input);
   if (port.shape[1] != kAnySide && port.shape[1] != static_cast<std::int64_t>(channels)) {
     refuse(model,
-           fmt::format("its input '{}' has {} channels, and {} has {}", port.name, port.shape[1],
+           fmt::format("its input '{}' has {} channels, but {} has {}", port.name, port.shape[1],
                        choice_name(model.input), channels),
-           "say --input gray, rgb, bgr or rgb+enhanced as the network was trained; where the channels come last, "
-           "\"layout\": "
-           "\"nhwc\" in the model card");
+           "set --input to gray, rgb, bgr or rgb+enhanced, as the network was trained; if channels come last, "
+           "set \"layout\" to \"nhwc\" in the model card");
   }
   model.order.resize(channels);
   std::iota(model.order.begin(), model.order.end(), std::size_t{0});
@@ -72,11 +72,11 @@ void set_channels(const PictureModelOptions& options, const ModelCard& card, con
     // The values of red, green and blue are used for the enhanced channels as well.
     if (enhanced && values.size() == 3) values.insert(values.end(), {values[0], values[1], values[2]});
     if (values.size() != channels) {
-      throw Failure(
-          ErrorCode::bad_data,
-          fmt::format("the model card's '{}' has {} numbers, and the input {} channels", key, values.size(), channels),
-          options.card.empty() ? card_path_of(options.model) : options.card,
-          "give one number a channel, in the order of the input");
+      throw Failure(ErrorCode::bad_data,
+                    fmt::format("the model card's '{}' has {} numbers, but the input has {} channels", key,
+                                values.size(), channels),
+                    options.card.empty() ? card_path_of(options.model) : options.card,
+                    "give one number per channel, in the order of the input");
     }
     return values;
   };
@@ -101,7 +101,7 @@ void set_window(const PictureModelOptions& options, const ModelCard& card, const
       refuse(model,
              fmt::format("its input '{}' is {}: a window of {} does not fit", port.name, text_of(port.shape),
                          picture_options),
-             "leave --window out, or export it for any size");
+             "omit --window (or \"window\" of the model card), or export it for any size");
     }
     return own != kAnySide ? own : picture_options != 0 ? picture_options : 512;
   };
@@ -117,7 +117,7 @@ std::vector<std::int64_t> PictureModel::input_shape() const {
 
 PictureModel open_picture_model(const PictureModelOptions& options, const std::function<bool()>& cancelled) {
   if (options.model.empty())
-    throw Failure(ErrorCode::usage, "a model is needed", "--model",
+    throw Failure(ErrorCode::usage, "a model is required", "--model",
                   "name an ONNX file, for example --model vessels.onnx");
   PictureModel out;
   out.mixed = options.mixed;
@@ -141,12 +141,12 @@ const Head& check_one_mask(const PictureModelOptions& options, PictureModel& mod
   model.heads = make_heads(model.file.path, model.card, {options.activation, options.threshold}, outputs, model.height,
                            model.width);
   if (model.input == ChannelOrder::enhanced || model.card.preprocess.value_or(Preprocess::none) != Preprocess::none)
-    refuse(model, "it is for photographs that were preprocessed", "millrace segment does that");
+    refuse(model, "its preprocessing of photographs is not supported here", "use millrace segment");
   const Head& head = model.heads.front();
   if (model.heads.size() != 1 || head.task != ModelTask::segmentation || head.height != model.height ||
       head.width != model.width)
-    refuse(model, "one mask is needed, of the resolution of the network's input",
-           "name one output of that kind in the model card's \"outputs\"");
+    refuse(model, "expected one mask with the size of the network's input",
+           "list one such output in the model card's \"outputs\"");
   return head;
 }
 

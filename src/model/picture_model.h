@@ -1,5 +1,5 @@
 // Input: a network's file, its card, and a person's options.
-// Output: the conversion of a picture to its input, and the meaning of its outputs, checked before the first picture.
+// Output: the conversion of an image to its input, and the meaning of its outputs, checked before the first image.
 // Never: runs the network.
 #pragma once
 
@@ -33,7 +33,7 @@ struct PictureModel {
   ModelCard card;
   std::int64_t height = 0, width = 0;  // of its input
   ChannelOrder input = ChannelOrder::rgb;
-  std::vector<std::size_t> order;          // index of the picture's channel for each channel of the network
+  std::vector<std::size_t> order;          // index of the image's channel for each channel of the network
   std::vector<window::LevelTable> levels;  // by channel of the network
   TensorLayout layout = TensorLayout::nchw;
   bool mixed = false;       // as in PictureModelOptions
@@ -48,7 +48,7 @@ struct PictureModel {
 PictureModel open_picture_model(const PictureModelOptions& options, const std::function<bool()>& cancelled);
 
 // Returns the head of a model with one mask as large as the input. Throws Failure(unsupported) for another output, or
-// for a model of preprocessed photographs; also the errors of heads_of().
+// for a model of preprocessed photographs; also the errors of make_heads().
 const Head& check_one_mask(const PictureModelOptions& options, PictureModel& model, const std::vector<Output>& outputs);
 
 // Provenance of its results, for the record of a run. The runtime and the CPU are "mixed" where they may be several.

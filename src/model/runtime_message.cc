@@ -23,7 +23,7 @@ bool is_word_of(const std::string& word, const std::string& text) {
   return false;
 }
 
-// True for a place in source code: "src/core/node.cpp:12:".
+// True for a position in source code: "src/core/node.cpp:12:".
 bool is_place(std::string_view word) {
   if (word.ends_with(':')) word.remove_suffix(1);
   const std::size_t colon = word.rfind(':');

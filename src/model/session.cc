@@ -71,9 +71,9 @@ Session::Session(const ModelFile& file, const SessionOptions& options)
       if (std::count_if(outputs_.back().shape.begin(), outputs_.back().shape.end(),
                         [](auto side) { return side < 0; }) > 0) {
         throw Failure(ErrorCode::unsupported,
-                      fmt::format("the sides of its output '{}' are known only when it has run: {}", port.name,
+                      fmt::format("the size of its output '{}' is unknown before it has run: {}", port.name,
                                   text_of(outputs_.back().shape)),
-                      file.path, "export it for a window of one size");
+                      file.path, "export it for a fixed window size");
       }
     }
     for (int k = 0; k < std::max(1, options.requests); ++k) {
@@ -181,7 +181,7 @@ void Session::end(Request& request, const char* what) {
 
 Error Session::error_of(const std::string& what) const {
   return {ErrorCode::unsupported, clean_runtime_message(what, file_.onnx), file_.path,
-          "give another --window, or export it again with operators of ONNX's own"};
+          "use another --window, or export it again with standard ONNX operators"};
 }
 
 void Session::wait_for(const std::function<void(Completion)>& submit, const CancelToken* cancel) {

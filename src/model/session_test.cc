@@ -77,7 +77,7 @@ TEST_F(ModelFileTest, NumbersOutsideItsFolderAreRefused) {
         std::string("up/secret.bin"), std::string("a/../../secret.bin"), std::string()}) {
     const Error error = refused(put("models/m.onnx", with_numbers_in(location)));
     EXPECT_EQ(error.code, ErrorCode::unsupported) << location;
-    EXPECT_THAT(error.what, HasSubstr("not in the model's folder"));
+    EXPECT_THAT(error.what, HasSubstr("outside the model's folder"));
   }
   EXPECT_EQ(refused(put("models/m.onnx", with_numbers_in("gone.bin"))).code, ErrorCode::not_found);
 }

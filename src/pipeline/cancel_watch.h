@@ -16,8 +16,8 @@ namespace millrace {
 
 class CancelWatch {
  public:
-  // `tell` is called on a thread of this object, and throws nothing. `cancel`, and all that `tell` uses, must outlive
-  // it.
+  // `on_cancel` is called on a thread of this object, and throws nothing. `cancel`, and all that `on_cancel` uses, must
+  // outlive this object.
   CancelWatch(const CancelToken& cancel, std::function<void()> on_cancel)
       : cancel_(cancel), on_cancel_(std::move(on_cancel)), thread_([this] { watch(); }) {}
   ~CancelWatch() {

@@ -5,7 +5,7 @@
 // Items carry Outcomes, so a failed item continues as a failure. Example:
 //
 //   run(source<Path>("walk", next) | batch<Path>(8) | parallel<Batch<Path>, Picture>("decode", decode)
-//         | sink<Picture>("write", write), context, price);
+//         | sink<Picture>("write", write), context, memory_cost);
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace millrace::chain {
 
-// Limit for the price of all items together: none.
+// Limit for the memory cost of all items together: none.
 inline constexpr Bytes kNoLimit{std::numeric_limits<std::uint64_t>::max()};
 
 // An item in flight, whatever its type is at its present stage.
@@ -32,8 +32,9 @@ using ErasedItem = std::shared_ptr<void>;
 // A chain as the scheduler sees it. Users write source<>() | ... | sink<>().
 struct Source {
   std::string name;
-  // Returns the next item, and in `price` its memory while it is in flight. Returns an empty one at the end, or if
-  // there is none before another item is through: `later`. Called on one thread at a time.
+  // Returns the next item, and in `memory_cost` the bytes that it reserves while in flight. Returns an empty item at
+  // the end. Also returns an empty item, and sets `later`, if the next one exists only after another item has left the
+  // chain. Called on one thread at a time.
   std::function<ErasedItem(Bytes& memory_cost, bool& later)> next;
 };
 // Callback for an item that is done, or for an error that ends the run. Called once, on any thread, also a foreign one.
@@ -42,10 +43,10 @@ struct Stage {
   std::string name, remedy;
   bool ordered = false;  // one item at a time, in the source's order; else any, on any thread
   std::function<ErasedItem(ErasedItem item, Span& span)> body;
-  // Takes the place of a body: begins the work and returns. The chain keeps the item until it has been handed back. A
-  // callback that lives on owns no part of the item.
+  // Replaces `body`: begins the work and returns. The chain owns the item until the completion is called; a callback
+  // that outlives that must not use the item.
   std::function<void(const ErasedItem& item, Completion done)> begin{};
-  int max_concurrent = 0;  // number of such works that can be done at the same time
+  int max_concurrent = 0;  // items that can be in this stage at the same time
 };
 
 // Returns the number of items in flight: enough that a slow one at the head does not idle the others. It is limited by
@@ -94,7 +95,7 @@ struct TypedStage {
 };
 
 // Starts a chain with the items of `next`, until it returns none. `next` may keep state between items: every run begins
-// with a copy of it. `price` is called if the chain runs per_item.
+// with a copy of it. `memory_cost` is called if the chain runs per_item.
 template <typename Out>
 SourceChain<Out> source(std::string name, std::function<std::optional<Out>()> next,
                         std::function<Bytes(const Out&)> memory_cost = {}) {
@@ -104,8 +105,8 @@ SourceChain<Out> source(std::string name, std::function<std::optional<Out>()> ne
 template <typename Item>
 using Batch = std::vector<Item>;
 
-// Joins up to `most` consecutive items into one, whose price is the sum of theirs. There are fewer at the end, or
-// before an item that does not go `together` with the first.
+// Joins up to `most` consecutive items into one, whose memory cost is the sum of theirs. A batch has fewer items at the
+// end, or before an item for which `together` is false.
 template <typename Item>
 struct BatchRule {
   std::size_t most;
@@ -146,9 +147,9 @@ SourceChain<Batch<Item>> operator|(SourceChain<Item> before, BatchRule<Item> bat
   return {std::move(before.name), std::move(next), std::move(memory_cost)};
 }
 
-// Splits an item into many. `parts(item)` returns a function that returns them one by one, and nothing at the end. It
-// may set `later`: there will be one when another item in flight is through. It must not do so if no item is in flight.
-// Only one item is split at a time.
+// Splits an item into many. `split_item` returns a generator, which returns them one by one, and nullopt at the end.
+// The generator may set `later`, to be called again after an item in flight has left the chain. It must not do so if no
+// item is in flight. Only one item is split at a time.
 template <typename Out>
 using ItemGenerator = std::function<std::optional<Out>(bool& later)>;
 template <typename In, typename Out>

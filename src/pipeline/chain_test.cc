@@ -316,7 +316,7 @@ TEST(Chain, OneItemBecomesManyAndManyBecomeOne) {
         numbers(30) |
         chain::expand<int, Part>("parts",
                                  [](int of) {
-                                   // Some items have no parts.
+                                   // Some items are split into nothing.
                                    return [of, count = of % 5, k = 0](bool&) mutable -> std::optional<Part> {
                                      if (k == count) return std::nullopt;
                                      return Part{of, k++, count};

@@ -38,7 +38,7 @@ struct RunContext {
   // Returns the engines for operations that have versions for a device.
   Engines engines() const { return {executor, accelerator}; }
 
-  // Failure(cancelled) if the job was told to stop.
+  // Throws Failure(cancelled) if the job was cancelled.
   void throw_if_cancelled() const {
     if (cancel.cancelled()) throw Failure(interrupted());
   }

@@ -12,8 +12,8 @@ namespace millrace {
 // U+FFFD.
 std::string escape_html(std::string_view text);
 
-// Returns escape_html() of printable() (src/base/text.h): control characters and those that change the order of text
-// are shown as escapes. The result is well-formed XML, too.
+// Returns escape_html() of escape_unprintable() (src/base/text.h): control characters and those that change the order
+// of text are shown as escapes. The result is well-formed XML, too.
 std::string escape_html_name(std::string_view text);
 
 }  // namespace millrace

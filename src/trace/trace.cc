@@ -142,7 +142,7 @@ std::string verdict_of(const std::vector<StageTotals>& stages, double elapsed_s)
     if (s.waited_s > 0.05) others += fmt::format(" (waited {:.1f} s)", s.waited_s);
   }
   if (limit->waited_s > 0.05) text += fmt::format("; it waited {:.1f} s", limit->waited_s);
-  if (!others.empty()) text += "; besides: " + others;
+  if (!others.empty()) text += "; other stages: " + others;
   if (!limit->remedy.empty()) text += "; to try: " + limit->remedy;
   return text;
 }

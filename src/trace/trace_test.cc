@@ -23,7 +23,7 @@ TEST(Verdict, NamesTheBusiestStageForItsWidth) {
                                       10);
   EXPECT_THAT(text, StartsWith("limited by write (busy 100 % of the time on 1 thread, 5.0 MiB/s)"));
   EXPECT_THAT(text, HasSubstr("it waited 2.5 s"));
-  EXPECT_THAT(text, HasSubstr("besides: walk 0.1 s, decode 24.0 s"));
+  EXPECT_THAT(text, HasSubstr("other stages: walk 0.1 s, decode 24.0 s"));
   EXPECT_THAT(text, HasSubstr("to try: a faster disk"));
   EXPECT_THAT(text, Not(HasSubstr("--threads")));
 }

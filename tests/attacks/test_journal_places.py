@@ -115,7 +115,7 @@ def test_a_journal_that_somebody_else_could_have_written_is_not_believed(scene, 
         ["apply", decisions, "--action", "delete", "--journal", journal, "--go"],
     ):
         done = scene.dedupe(*command).refused(str(journal))
-        assert b"name the file" in done.err or b"--trust-files" in done.err
+        assert b"give the file" in done.err or b"--trust-files" in done.err
         assert state(scene.top) == there, command
     scene.undo(kept, "--go", "--trust-files").fine()
     assert {path: row[-1] for path, row in state(scene.photos).items()} == before

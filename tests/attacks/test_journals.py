@@ -127,7 +127,7 @@ def test_a_journal_of_somebody_else_is_refused_before_it_is_understood(scene):
     ):
         journal = scene.theirs(scene.file(scene.shared / "evil.jsonl", journals[what]))
         before = state(scene.top)
-        scene.undo(journal, "--go").refused("evil.jsonl", "it is not believed", str(ATTACKER))
+        scene.undo(journal, "--go").refused("evil.jsonl", "not trusted", str(ATTACKER))
         assert state(scene.top) == before, what
 
 

@@ -187,7 +187,7 @@ def test_whoever_listens_at_the_other_address_is_not_asked(library):
     with enemy:
         port = enemy.getsockname()[1]
         done = millrace("dedupe", "review", library.result, "--port", str(port), check=False, env=library.env)
-        assert done.returncode == 1 and b"cannot be listened to" in done.stderr, done.stderr
+        assert done.returncode == 1 and b"cannot be opened for listening" in done.stderr, done.stderr
     with library.review() as review:
         with pytest.raises(OSError):
             socket.create_server(("::1", review.port), family=socket.AF_INET6)
@@ -205,7 +205,7 @@ def test_two_runs_with_folders_of_their_own_never_take_both(library):
             fcntl.flock(held, fcntl.LOCK_SH)  # as of one that stays for another
             status, answer = review.post("/apply", {"decisions": decisions, "go": True, "plan": listed["plan"]})
             states = [item["state"] for item in answer["applied"]["items"]]
-            assert status == 200 and sorted(states) == ["done", "left"] and any("in hand" in item["reason"] for item in answer["applied"]["items"] if item["state"] == "left")
+            assert status == 200 and sorted(states) == ["done", "left"] and any("another run" in item["reason"] for item in answer["applied"]["items"] if item["state"] == "left")
         assert review.post("/undo", {"run": 0, "go": True})[0] == 200 and content_of(library.folder) == before
 
 
@@ -217,7 +217,7 @@ def test_only_what_was_listed_is_done(library, review):
     pathlib.Path(going + ".xmp").write_text("<x/>")  # would go along
     before = content_of(library.folder)
     status, answer = review.post("/apply", {"decisions": decisions, "go": True, "plan": listed["plan"]})
-    assert status == 409 and "not what was listed" in answer["error"]["what"], answer
+    assert status == 409 and "after the actions were listed" in answer["error"]["what"], answer
     os.remove(going)
     before.pop(os.path.basename(going))
     status, answer = review.post("/apply", {"decisions": decisions, "go": True, "plan": listed["plan"]})

@@ -68,10 +68,10 @@ def test_records_that_enemies_made(made, how):
     assert done.returncode == 0, said
     if "previews" in how:
         # The mask is there as it was; the page has the photograph alone.
-        assert b"1 were done before" in done.stderr
+        assert b"1 were already complete" in done.stderr
         assert b"data:image/jpeg" in (made / "out" / "report.html").read_bytes()
         return
-    assert content_of(made / "out") == before and "done before" not in said
+    assert content_of(made / "out") == before and "already complete" not in said
 
 
 def test_links_in_the_folder_of_results_lead_nowhere(tmp_path):
@@ -109,7 +109,7 @@ def test_what_gets_a_results_name_meanwhile_stays(tmp_path):
     mine.write_text("mine")
     running.send_signal(signal.SIGCONT)
     said = running.communicate()[1].decode()
-    assert running.returncode == 3 and "was put there meanwhile" in said
+    assert running.returncode == 3 and "has appeared during the run" in said
     assert mine.read_text() == "mine"
 
 
@@ -128,7 +128,7 @@ def test_names_that_cannot_be_told_apart(tmp_path):
         # Their numbers are others here: then both are as they should be.
         assert len(rows) == 2
     else:
-        assert done.returncode == 3 and "cannot be told from" in done.stderr.decode() and len(rows) == 1
+        assert done.returncode == 3 and "has the same hash" in done.stderr.decode() and len(rows) == 1
 
 
 def made_bytes():
@@ -146,7 +146,7 @@ def test_unfinished_work_of_another_network_is_not_gone_on_with(tmp_path):
     running.communicate()
     (tmp_path / "out" / "run.json").unlink()
     done = segment(tmp_path, "--overlap", "0.9", model="m1.onnx", check=False)
-    assert done.returncode == 1 and "made otherwise" in done.stderr.decode()
+    assert done.returncode == 1 and "with other options" in done.stderr.decode()
     segment(tmp_path, "--overlap", "0.9", model="m0.onnx", out="out2")
 
 
@@ -200,7 +200,7 @@ def test_cards_whose_classes_read_alike_are_told_apart(tmp_path):
         (tmp_path / f"{name}.json").write_text(json.dumps({"classes": classes, "activation": "sigmoid"}))
     for first, second in (("m", "n"), ("n", "m")):
         done = segment(tmp_path, "--model", tmp_path / f"{second}.onnx", model=f"{first}.onnx", check=False)
-        assert done.returncode == 1 and "not the same classes" in done.stderr.decode()
+        assert done.returncode == 1 and "the same classes" in done.stderr.decode()
 
 
 @needs_openvino
@@ -223,7 +223,7 @@ def test_long_names_cost_their_own_picture_alone(tmp_path):
         picture(tmp_path / "photos" / name, 50, 61)
     made_model(tmp_path / "m.onnx")
     done = segment(tmp_path, "--write", "mask,contours", check=False)
-    assert done.returncode == 3 and "its name is longer" in done.stderr.decode()
+    assert done.returncode == 3 and "its name is too long" in done.stderr.decode()
     assert (tmp_path / "out" / "b.png.mask.png").exists()
 
 
@@ -311,4 +311,4 @@ def test_a_photograph_that_took_the_place_of_one_that_was_stopped(tmp_path):
     failed.unlink()
     shutil.copy(tmp_path / "black" / "photos" / "a.png", tmp_path / "photos" / "a.png")
     done = segment(tmp_path, *how, "--part", "1/2")
-    assert b"1 were done before" in done.stderr
+    assert b"1 were already complete" in done.stderr

@@ -73,7 +73,7 @@ def test_a_rule_keeps_what_lies_in_a_folder_where_a_look_allows_it(page, tmp_pat
     # sorted. c: the first stays, since it shows what the one in sorted lacks. d: what is protected is never marked. e:
     # the same bytes.
     assert page.removed() == [(0, 0), (1, 0), (2, 2), (4, 1)]
-    assert "2 others stay" in page.text("#toast") and "--prefer" in page.text("#toast")
+    assert "2 other pictures kept" in page.text("#toast") and "--prefer" in page.text("#toast")
     wanted = decisions(page, tmp_path / "one")
     assert wanted["g2", "/p/inbox/a.jpg"]["action"] == "remove" and "chosen" not in wanted["g2", "/p/inbox/a.jpg"]
     assert not any(group == "ga" for group, _ in wanted)
@@ -88,7 +88,7 @@ def test_a_rule_leaves_what_was_marked_by_hand(page, tmp_path):
     for _ in range(2):
         rule(page, "/p/sorted")
         assert page.removed() == [(0, 1), (2, 2), (4, 1)]
-        assert "2 groups with marks made by hand left as they are" in page.text("#toast")
+        assert "2 groups with your own marks" in page.text("#toast")
         wanted = page.export(tmp_path / "after")["decisions"]
         assert [one for one in wanted if one["group"] in ("g2", "g3")] == marked
         page.keys("z")
@@ -96,7 +96,7 @@ def test_a_rule_leaves_what_was_marked_by_hand(page, tmp_path):
     page.one("#filter").send_keys("a.jpg", Keys.ENTER)
     page.drawn()
     rule(page, "/p/sorted")
-    assert "No other group" in page.text("#toast") and "1 group with marks made by hand left as it is" in page.text("#toast")
+    assert "No other group" in page.text("#toast") and "1 group with your own marks" in page.text("#toast")
     assert page.removed() == [(0, 1)]
     page.keys(Keys.ESCAPE, "u")  # cleared: the rule has it again
     rule(page, "/p/sorted")
@@ -123,7 +123,7 @@ def test_what_stays_of_a_group_that_was_to_go_whole(tmp_path):
         page.click(page.member(1, 1) + " .remove")
         for _ in range(2):
             assert page.removed() == [(0, 1), (1, 1)]
-            assert "1 stay" in page.text(page.group(0) + " .state")
+            assert "keep 1" in page.text(page.group(0) + " .state")
             wanted = {(one["group"], one["path"][3]): one for one in page.export(tmp_path / "out")["decisions"]}
             assert {key: one["action"] for key, one in wanted.items()} == {
                 ("a", "x"): "keep", ("a", "y"): "remove", ("b", "x"): "keep", ("b", "z"): "remove"}
@@ -139,7 +139,7 @@ def test_a_pair_of_a_whole_group_that_is_told_apart_stays(page, tmp_path):
     page.say_yes()
     page.say_yes()
     page.click(page.group(1) + " .pairs button")
-    assert "none stays" not in page.text(page.group(1) + " .state")
+    assert "keep none" not in page.text(page.group(1) + " .state")
     assert not any("whole_group" in one for one in page.export(tmp_path / "out")["decisions"])
 
 
@@ -167,7 +167,7 @@ def test_a_rule_is_for_what_is_shown(page):
 def test_an_empty_rule_says_so(page):
     page.keys("r")
     page.keys(Keys.ENTER)
-    assert "Write a folder" in page.text("#toast") and page.removed() == []
+    assert "Enter a folder" in page.text("#toast") and page.removed() == []
 
 
 def test_folders_are_offered(page):
@@ -195,7 +195,7 @@ def test_what_is_lost_by_a_choice_is_told(page):
     page.click(page.member(0, 1) + " .keep")
     page.click(page.member(0, 0) + " .remove")
     words = page.text(page.group(0) + " .loss")
-    assert "a.jpg, which goes, has more pixels, 400 × 300, more stars" in words
+    assert "a.jpg, marked for removal, has more pixels, 400 × 300, more stars" in words
 
 
 def test_a_whole_group_goes_when_it_was_asked_for_twice(page, tmp_path):
@@ -213,7 +213,7 @@ def test_a_whole_group_goes_when_it_was_asked_for_twice(page, tmp_path):
     page.say_yes()
     page.say_yes()
     assert page.removed() == [(1, 0), (1, 1), (1, 2)]
-    assert "none stays, 3 go" in page.text(page.group(1) + " .state")
+    assert "keep none, remove 3" in page.text(page.group(1) + " .state")
     wanted = page.export(tmp_path / "all")["decisions"]
     assert [(one["action"], one["chosen"], one["whole_group"]) for one in wanted] == [("remove", True, 3)] * 3
     page.reload()

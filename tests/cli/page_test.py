@@ -153,7 +153,7 @@ def test_a_suggestion_goes_with_the_one_it_was_compared_with(page, tmp_path):
     page.click(page.member(1, 1) + " .keep")
     page.click(page.member(1, 0) + " .remove")
     assert page.removed() == [(1, 0)]
-    assert "not compared closely" in page.text("#toast")
+    assert "not checked in detail" in page.text("#toast")
     page.click(page.member(1, 2) + " .remove")
     wanted = [entry("gs", 0, "remove", chosen=True), entry("gs", 1, "keep"), entry("gs", 2, "remove", chosen=True)]
     assert page.export(tmp_path / "two")["decisions"] == wanted
@@ -179,7 +179,7 @@ def test_taking_back_a_choice(page, tmp_path):
 def test_refuses_to_remove_all(page):
     page.keys("j", " ", Keys.ARROW_RIGHT, " ")
     assert page.removed() == [(0, 0)]
-    assert "At least one picture of a group stays" in page.text("#toast")
+    assert "At least one picture of a group is kept" in page.text("#toast")
     page.click(page.member(0, 1) + " .remove")
     assert page.removed() == [(0, 0)]
 
@@ -296,7 +296,7 @@ def test_one_file_in_two_groups(browser, tmp_path):
     assert page.text("#sum-files") == "1"
     page.click(page.member(1, 1) + " .remove")
     assert page.removed() == [(0, 1), (1, 0)]
-    assert "At least one picture of a group stays" in page.text("#toast")
+    assert "At least one picture of a group is kept" in page.text("#toast")
     decisions = page.export(tmp_path / "out")["decisions"]
     assert [(one["group"], one["path"], one["action"]) for one in decisions] == [
         ("g0", "/p/a.jpg", "keep"),
@@ -305,7 +305,7 @@ def test_one_file_in_two_groups(browser, tmp_path):
     # A mark is one mark wherever the file shows: kept in the one group, it is kept in the other.
     page.click(page.member(1, 0) + " .keep")
     assert page.removed() == []
-    assert "stays" in page.one(page.member(0, 1)).get_attribute("aria-label")
+    assert "kept" in page.one(page.member(0, 1)).get_attribute("aria-label")
     assert {one["action"] for one in page.export(tmp_path / "out")["decisions"]} == {"keep"}
     page.click("#undo")
     assert page.removed() == [(0, 1), (1, 0)]

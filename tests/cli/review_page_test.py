@@ -225,7 +225,7 @@ def test_the_difference_of_the_same_bytes_is_none_and_a_mark_is_where_it_is(open
         time.sleep(0.05)
     assert page.brightest() == 0
     page.keys("0", "p")
-    assert "No place is marked" in page.text("#toast")
+    assert "No area is marked" in page.text("#toast")
     assert page.browser.execute_script("return document.getElementById('compare').contains(document.getElementById('toast'))")
     page.keys("c")
     go_to(page, "three.jpg")
@@ -254,7 +254,7 @@ def test_what_was_cut_and_turned_is_laid_where_it_meets(opened, other):
         page.keys("]")
         page.loaded()
     assert other in page.text("#compare-two") and "four.jpg" in page.text("#compare-one")
-    assert "laid where they meet" in page.words() and ("turned" in page.words()) == (other != "four-crop.jpg")
+    assert "· aligned" in page.words() and ("rotated or mirrored" in page.words()) == (other != "four-crop.jpg")
     page.keys("d", "m")
     width, height, data = page.pixels()
     # In the middle both are; what differs there is compression alone.
@@ -272,7 +272,7 @@ def test_what_was_cut_and_turned_is_laid_where_it_meets(opened, other):
     assert sum(levels) / len(levels) < 50, sum(levels) / len(levels)
     page.keys("x")
     page.loaded()
-    assert "laid where they meet" in page.words()
+    assert "· aligned" in page.words()
 
 
 def test_from_picture_to_picture_and_group_to_group(opened):
@@ -286,11 +286,11 @@ def test_from_picture_to_picture_and_group_to_group(opened):
         page.loaded()
     assert len(set(seen)) == 4 and "last group" in page.text("#toast")
     page.keys(" ")
-    assert "goes" in page.text("#compare-two")
+    assert "remove" in page.text("#compare-two")
     page.keys("x")
     page.loaded()
     page.keys(" ")
-    assert "goes" not in page.text("#compare-two") and "At least one picture" in page.text("#toast")
+    assert "remove" not in page.text("#compare-two") and "At least one picture" in page.text("#toast")
     page.keys("u", Keys.ESCAPE)
     assert page.removed() == []
 
@@ -308,7 +308,7 @@ def test_it_is_carried_out_listed_first_and_taken_back(opened, searched):
     page.carried("Done")
     assert not (pictures / "one-small.jpg").exists() and (pictures / "one.tif").exists()
     page.one("#carry-back").click()
-    page.carried("Taken back")
+    page.carried("Restored")
     assert content_of(pictures) == before
     page.one("#carry-close").click()
     assert page.removed() == marked
@@ -330,12 +330,12 @@ def test_what_was_carried_away_shows_so_and_is_not_decided_again(opened, searche
     # What is decided there goes on; what is gone is no part of it.
     for key in ("a", "n", "n", "u", " "):
         page.keys(key)
-    assert page.errors() == [] and "not compared closely" not in page.text("#toast")
+    assert page.errors() == [] and "not checked in detail" not in page.text("#toast")
     page.keys("u", "x")
     assert not page.browser.execute_script("return document.getElementById('whole').open")
-    assert "carried away" in page.text("#toast") and (group, 0) not in page.removed()
+    assert "already removed" in page.text("#toast") and (group, 0) not in page.removed()
     page.one("#carry-open").click()
-    assert page.carried("Nothing is to be done") is not None
+    assert page.carried("Nothing to do") is not None
     page.one("#carry-close").click()
     journal = max((searched[0] / "home").rglob("*.jsonl"), key=lambda path: path.stat().st_mtime)
     millrace("dedupe", "undo", journal, "--go", env=searched[2])
@@ -355,10 +355,10 @@ def test_it_is_taken_back_after_a_reload_and_the_marks_stand(opened, searched):
     page.reload()
     page.wait("document.querySelectorAll('.member.gone').length === 5")
     page.one("#carry-open").click()
-    page.carried("Nothing is to be done")
+    page.carried("Nothing to do")
     assert "5 files" in page.text("#carry-back")
     page.one("#carry-back").click()
-    page.carried("Taken back")
+    page.carried("Restored")
     page.one("#carry-close").click()
     assert content_of(pictures) == before and page.removed() == marked
     page.reload()
@@ -389,7 +389,7 @@ def test_a_whole_group_goes_asked_for_twice_and_comes_back(opened, searched):
     page.carried("Done")
     assert not (pictures / "three.jpg").exists() and not (pictures / "three-marked.jpg").exists()
     page.one("#carry-back").click()
-    page.carried("Taken back")
+    page.carried("Restored")
     assert content_of(pictures) == before
 
 

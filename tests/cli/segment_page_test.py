@@ -52,7 +52,7 @@ def made(tmp_path_factory):
     (folder / "m.onnx").write_bytes(onnx.color([[4, -4, -4], [-4, -4, 4]], [-2, -2], 64, 64))
     (folder / "m.json").write_text(json.dumps({"activation": "sigmoid", "classes": [{"name": each} for each in CLASSES]}))
     done = millrace("segment", photos, "--model", folder / "m.onnx", "-o", folder / "out", "--report", "--write", "csv")
-    assert done.returncode == 3 and b"to look through: " in done.stderr
+    assert done.returncode == 3 and b"report: " in done.stderr
     return folder
 
 
@@ -197,7 +197,7 @@ def test_the_page_is_written_again_and_strangers_pages_stay(made, tmp_path):
     before = (made / "out" / "report.html").read_bytes()
     (made / "out" / "report.html").unlink()
     done = millrace(*command, "--report", "--threads", "1")
-    assert b"14 were done before" in done.stderr and (made / "out" / "report.html").read_bytes() == before
+    assert b"14 were already complete" in done.stderr and (made / "out" / "report.html").read_bytes() == before
     # An own one is kept up to date unasked.
     painted(made / "photos" / "zz.png", red=30, blue=40)
     millrace(*command)
@@ -227,7 +227,7 @@ def test_a_photograph_that_was_changed_is_not_shown_with_its_old_mask(made, tmp_
     painted(photos / "0.png", red=100, blue=100)
     done = millrace(*command, "--part", "2/2")
     text = (out / "report.html").read_text()
-    assert "<b>1.png</b>" in text and "<b>0.png</b>" not in text and b"1 are left to other parts" in done.stderr
+    assert "<b>1.png</b>" in text and "<b>0.png</b>" not in text and b"1 belong to other shards" in done.stderr
     # What the other part made is there with its name and its photograph, and what it could not use is told.
     assert "<b>2.png</b>" in text and text.count("data:image/jpeg") == 3 and "9.png" in text
     shutil.rmtree(out)

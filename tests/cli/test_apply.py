@@ -125,7 +125,7 @@ def test_search_decide_dry_run_go_undo(library, action):
     assert f"millrace dedupe undo {result['journal']}".encode() in done.stderr
 
     dry = library.run("undo", result["journal"])
-    assert b"nothing was changed: a dry run; add --go" in dry.stderr and b"would" in dry.stdout
+    assert b"nothing was changed: this was a dry run; add --go" in dry.stderr and b"would" in dry.stdout
     assert library.disk() == after
     back = library.run("undo", result["journal"], "--go")
     assert back.returncode == 0, back.stdout
@@ -175,9 +175,9 @@ def test_not_duplicates_are_not_found_again_until_undone(library):
     done = library.run("apply", "decisions.json", "--action", "trash", "--go", "--json", "done.json")
     assert library.search()["groups"] == []
     journal = summary(library)["journal"]
-    assert f"to take it back: millrace dedupe undo {journal}".encode() in done.stderr
+    assert f"to undo: millrace dedupe undo {journal}".encode() in done.stderr
     back = library.run("undo", journal, "--go")
-    assert b"no longer remembered as no duplicates" in back.stderr
+    assert b"removed from the pairs recorded as not duplicates" in back.stderr
     assert library.search()["groups"] == found["groups"]
 
 
@@ -194,7 +194,7 @@ def test_interrupt(library):
     end_held(child, signal.SIGINT)
     _, words = child.communicate()
     assert child.returncode == 130
-    assert b"millrace dedupe undo" in words and b"goes on where this one stopped" in words
+    assert b"millrace dedupe undo" in words and b"to resume" in words
     library.run("undo", summary(library)["journal"], "--go")
     assert library.disk() == before
 

@@ -68,7 +68,7 @@ def test_what_the_removed_copy_knows_is_written_beside_the_kept_one(tmp_path, fo
     folder, decisions = found
     before = snapshot(folder)
     dry = apply(tmp_path, decisions, "--merge-metadata")
-    assert "rating 4, place, taken 2024-05-01T12:30:05" in dry.words and snapshot(folder) == before
+    assert "rating 4, GPS position, taken 2024-05-01T12:30:05" in dry.words and snapshot(folder) == before
     assert "1 sidecar would be written" in dry.words
     done = apply(tmp_path, decisions, "--merge-metadata", "--go")
     assert done.returncode == 0 and "1 sidecar written" in done.words
@@ -94,7 +94,7 @@ def test_a_sidecar_that_is_there_stays_and_so_does_the_copy(tmp_path, found):
     (folder / "large.jpg.xmp").write_text("<x/>")
     before = snapshot(folder)
     done = apply(tmp_path, decisions, "--merge-metadata", "--go")
-    assert done.returncode == 3 and "large.jpg.xmp is there and is not changed" in done.words
+    assert done.returncode == 3 and "large.jpg.xmp already exists" in done.words
     assert snapshot(folder) == before
 
 
@@ -143,7 +143,7 @@ def test_creator_and_rights_of_exif_are_carried_over(tmp_path, found):
 
 @pytest.mark.parametrize("make, reason", [
     (lambda path: path.with_suffix(".jpg.pp3").write_text("[Exposure]"), "has develop settings"),
-    (lambda path: path.with_suffix(".jpg.json").write_text('{"favorited": true}'), "it is a favourite"),
+    (lambda path: path.with_suffix(".jpg.json").write_text('{"favorited": true}'), "it is a favorite"),
     (lambda path: path.with_suffix(".jpg.xmp").symlink_to("/dev/null"), "is not a file"),
     (lambda path: os.mkfifo(path.with_suffix(".jpg.xmp")), "is not a file"),
     (lambda path: path.with_suffix(".jpg.xmp").write_text("<x/>"), "is not XMP"),
@@ -163,5 +163,5 @@ def test_undo_leaves_the_sidecar_of_what_was_purged(tmp_path, found):
     written = (folder / "large.jpg.xmp").read_bytes()
     millrace("dedupe", "purge", tmp_path / "journal.jsonl", "--go")
     done = millrace("dedupe", "undo", tmp_path / "journal.jsonl", "--go")
-    assert done.returncode == 3 and b"small.jpg is not back" in done.stdout + done.stderr
+    assert done.returncode == 3 and b"small.jpg is not restored" in done.stdout + done.stderr
     assert (folder / "large.jpg.xmp").read_bytes() == written

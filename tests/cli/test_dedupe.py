@@ -169,7 +169,7 @@ def test_the_limit_of_pixels_is_this_runs(tmp_path, folder):
     low = ["--max-pixels", "100000"]
     expected, done = dedupe(tmp_path, folder, *low, catalog="low.sqlite")
     assert done.returncode == 3 and groups(expected) == [["small.png", "smaller.jpg"]]
-    assert [u["reason"] for u in expected["unreadable"]].count("480 x 640 pixels are over the limit of 100,000") == 2
+    assert [u["reason"] for u in expected["unreadable"]].count("too large (480 x 640 pixels; the limit is 100,000 pixels)") == 2
     everything, _ = dedupe(tmp_path, folder, catalog="high.sqlite")
     assert len(groups(everything)[0]) == 5
     assert dedupe(tmp_path, folder, catalog="low.sqlite")[0] == everything
@@ -413,4 +413,4 @@ def test_a_picture_without_a_thumbnail_is_remembered_too(tmp_path, folder, optio
     assert again == result
     if not options:
         stages = {e.get("name") for e in json.loads((tmp_path / "trace.json").read_text())["traceEvents"]}
-        assert "recall" in stages and not stages & {"hash parts", "find parts", "find candidates"}, "nothing is new"
+        assert "read catalog" in stages and not stages & {"hash crops", "find crops", "find candidates"}, "nothing is new"

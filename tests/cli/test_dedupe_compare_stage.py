@@ -113,7 +113,7 @@ def test_lines_of_a_comparison_that_no_run_writes_are_refused(photos, whole, tmp
     path = tmp_path / "compare/compared.jsonl"
     path.write_text("".join(line + "\n" for line in edit(path.read_text().splitlines())))
     _, said = search(photos, tmp_path / "r", "--from", top / "read", "--from", tmp_path / "compare", check=False)
-    assert ("compared.jsonl holds a line that no run writes" in said or "shards" in said) and not (tmp_path / "r.json").exists(), said
+    assert ("compared.jsonl has an invalid line" in said or "shards" in said) and not (tmp_path / "r.json").exists(), said
     # Nothing of it decides what is found later.
     again, _ = search(photos, tmp_path / "r", "--from", top / "read")
     assert again == result

@@ -124,5 +124,5 @@ def test_compare_tells_what_a_copy_lacks(tmp_path):
         (tmp_path / name).write_bytes(data)
     done = millrace("dedupe", "compare", tmp_path / "phone", tmp_path / "backup", "--catalog", tmp_path / "c.sqlite", "--json", "-")
     rows = {os.path.relpath(row["path"], tmp_path): row for row in json.loads(done.stdout)["files"]}
-    assert rows["phone/1.jpg"]["held"] == "less" and rows["phone/1.jpg"]["missing"] == "its film"
+    assert rows["phone/1.jpg"]["held"] == "less" and rows["phone/1.jpg"]["missing"] == "its video"
     assert rows["backup/1.jpg"]["held"] == "pixels"

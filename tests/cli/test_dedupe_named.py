@@ -62,7 +62,7 @@ def test_a_file_beyond_the_limit_is_named_and_not_read(tmp_path, folder):
     with open(folder / "huge.jpg", "wb") as file:
         file.truncate(1 << 43)  # takes no room; hashing it would take half an hour
     result, done = run(tmp_path, folder)
-    assert "more than --max-size 64 GiB allows" in reasons(result["unreadable"])["huge.jpg"]
+    assert "the limit is 64 GiB, set by --max-size" in reasons(result["unreadable"])["huge.jpg"]
     lines = [json.loads(line) for line in millrace("hash", folder, "--format", "jsonl").stdout.splitlines()]
     assert [("error" in line) for line in lines] == [False, True] and "--max-size" in lines[1]["error"]
     # Whoever says so has it read; and can stop it.

@@ -112,7 +112,7 @@ def test_raw_and_the_cameras_jpeg_both_stay_in_two_folders(tmp_path):
 ], ids=["stem", "time", "camera"])
 def test_what_is_not_of_one_shot_is_not_told_as_one(tmp_path, name, picture):
     _, members, _ = searched(tmp_path, {"raw/IMG_7.DNG": RAW, name: picture})
-    assert not any("one shot" in member.get("why", "") for member in members.values())
+    assert not any("the same shot" in member.get("why", "") for member in members.values())
 
 
 def test_a_saved_export_goes_for_its_raw(tmp_path):

@@ -124,4 +124,4 @@ def test_what_only_a_close_look_meets_is_kept(tmp_path):
         cut.putpixel((at, at), (*cut.getpixel((at, at))[:3], 200))
     files = {"a.webp": saved(cut, "WEBP", lossless=True, method=0, exact=True), "b.jpg": saved(large, "JPEG", quality=95)}
     looks = [searched(tmp_path, files)[2].stderr for _ in range(3)]
-    assert b"1 looked at closely" in looks[0] and b"looked at closely" not in looks[2]
+    assert b"1 checked in detail" in looks[0] and b"checked in detail" not in looks[2]

@@ -80,7 +80,7 @@ def test_a_call_that_fails_once_costs_time_and_no_result(tmp_path, job, call):
         assert made == alone, n
         if not device["struck_out"]:
             break  # the run has fewer of these calls
-        assert device["reason"] and "was not used any more" in said, n
+        assert device["reason"] and "was no longer used" in said, n
         reached.append(n)
     assert len(reached) > 3
     # Where memory is short nobody is accused; what does not fit once, fits when it is asked for again or in halves.

@@ -59,7 +59,7 @@ def test_without_the_helper_it_says_so(tmp_path):
     shutil.copy2(PROGRAM, alone)
     done = doctor(program=alone)
     assert done.returncode == 0
-    assert "the decoding helper is not there" in done.stdout
+    assert "the decoding helper was not found" in done.stdout
     assert "build the target millrace-decoder" in done.stdout
 
 

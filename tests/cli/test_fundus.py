@@ -140,7 +140,7 @@ def test_doubts(photographs, tmp_path):
     assert doubts["good.png"] == ""
     assert "blurred" in doubts["blurred.png"] and "dark" in doubts["dark.png"] and "overexposed" in doubts["bright.png"]
     assert "full frame" in doubts["inside.png"]
-    assert "look at" in done.stderr.decode() and "dark.png: dark" in done.stderr.decode()
+    assert "check " in done.stderr.decode() and "dark.png: dark" in done.stderr.decode()
 
 
 def test_what_is_not_of_this_job_stays(photographs, tmp_path):
@@ -179,7 +179,7 @@ def test_usage(photographs, tmp_path):
     assert fundus(one, "-o", tmp_path / "o", "--size", "3", check=False).returncode == 2
     assert fundus(tmp_path / "nothing", "-o", tmp_path / "o", check=False).returncode in (1, 3)
     (tmp_path / "empty").mkdir()
-    assert "no pictures were found" in fundus(tmp_path / "empty", "-o", tmp_path / "o").stderr.decode()
+    assert "no photographs were found" in fundus(tmp_path / "empty", "-o", tmp_path / "o").stderr.decode()
     assert not (tmp_path / "o").exists()
     assert "photographs" in fundus(one, "-o", tmp_path / "o", "--plan").stdout.decode() and not (tmp_path / "o").exists()
 

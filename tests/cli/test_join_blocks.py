@@ -131,7 +131,7 @@ def test_what_blocks_cannot_do_is_said(codes, tmp_path):
     for words, said in (
             (["--block", "800", "-o", tmp_path / "p.npy"], b"-o " + str(tmp_path / "p").encode()),
             (["--block", "800", "-o", tmp_path / "p", "--collapsed"], b"--collapsed"),
-            (["--part", "1/2"], b"say -o FOLDER"),
+            (["--part", "1/2"], b"add -o FOLDER"),
             (["--block", "0"], b"is not off, auto or a number of rows"),
             (["--block", "5M"], b"is not off, auto or a number of rows")):
         done = millrace("join", path, "--radius", radius, *words, check=False)
@@ -183,7 +183,7 @@ def test_codes_that_change_meanwhile_end_it(codes, tmp_path):
         running.send_signal(signal.SIGCONT)
         said = running.communicate(timeout=60)[1]
         if change is written_to:
-            assert running.returncode == 1 and b"it was changed while it was worked at" in said, said
+            assert running.returncode == 1 and b"it was changed during the run" in said, said
             assert not out.exists()
             shutil.rmtree(out.with_name("out.shards"))
         else:
@@ -215,7 +215,7 @@ def test_codes_in_the_output_stay(codes, tmp_path):
         shutil.copyfile(path, mine)
         before = content_of(tmp_path)
         done = millrace("join", mine, "--radius", radius, "--block", "700", "-o", tmp_path / "out", check=False)
-        assert done.returncode == 2 and b"it lies in the output" in done.stderr, done.stderr
+        assert done.returncode == 2 and b"inside the output" in done.stderr, done.stderr
         assert content_of(tmp_path) == before
 
 
@@ -224,7 +224,7 @@ def test_a_folder_of_somebody_s_gives_no_blocks(codes, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/run.json").write_text('{"block": "7"}')
     done = millrace("join", path, "--radius", radius, "--block", "auto", "-o", tmp_path / "out", check=False)
-    assert done.returncode == 1 and b"is not a store of" in done.stderr, done.stderr
+    assert done.returncode == 1 and b"not an output of this job" in done.stderr, done.stderr
 
 
 def test_an_output_in_the_output_is_refused(codes, tmp_path):
@@ -235,7 +235,7 @@ def test_an_output_in_the_output_is_refused(codes, tmp_path):
     for name in ("out/run.json", "out.shards/run.json", "out/whole"):
         for words in (["--json", tmp_path / name, "-o", tmp_path / "out"], ["-o", f"{tmp_path}/out/", "--trace", tmp_path / name, "--overwrite"]):
             done = millrace("join", path, "--radius", radius, "--block", "1500", *words, check=False)
-            assert done.returncode == 2 and b"it lies in another output" in done.stderr, (words, done.stderr)
+            assert done.returncode == 2 and b"inside another output" in done.stderr, (words, done.stderr)
     assert content_of(tmp_path) == before
 
 

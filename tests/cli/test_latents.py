@@ -209,7 +209,7 @@ def test_what_is_there_is_gone_on_with(collection, result, tmp_path):
     assert json.loads((tmp_path / "json").read_bytes())["latents"] == 20
     assert results_of(tmp_path / "out") == result
     done = millrace("latents", collection, "-o", tmp_path / "out")
-    assert b"20 were measured by an earlier run" in done.stderr
+    assert b"20 latents were measured by a previous run" in done.stderr
     assert results_of(tmp_path / "out") == result
 
 

@@ -163,7 +163,7 @@ def test_nothing_is_tested_where_nothing_can_be(tmp_path):
     for g in range(3):
         put(tmp_path, smooth(SHAPE, g).astype(np.float16), f"prompt_{g}")
     done = millrace("latents", tmp_path, "-o", tmp_path / "out")
-    assert b"nothing is tested" in done.stderr and b"two videos" in done.stderr
+    assert b"no tests were made" in done.stderr and b"two videos" in done.stderr
     summary = json.loads((tmp_path / "out" / "summary.json").read_bytes())
     assert "two videos" in summary["significance"]["no_tests"]
     assert summary["significance"]["by_step"]["tests"] == 0
@@ -210,7 +210,7 @@ def test_groups_that_are_equal_are_not_told_apart(tmp_path):
     assert significance["by_step"]["below_0.05"]["uncorrected"] > 0, "some of so many tests always are"
     assert significance["by_step"]["below_0.05"]["familywise"] == 0
     assert b"no difference between groups was found" in done.stderr
-    assert b"not to say that there is none" in done.stderr
+    assert b"does not show that there is none" in done.stderr
 
 
 def test_groups_that_differ_are_found(tmp_path):
@@ -250,7 +250,7 @@ def test_performance_tells_where_the_time_went(collection, tmp_path):
     assert {row["threads"] for row in rows} == {1, 2}
     assert "baseline" in {row["cpu_level"] for row in rows}
     assert all(row["same_numbers"] for row in rows)
-    assert b"the same numbers" in done.stderr and b"OTHER NUMBERS" not in done.stderr
+    assert b"same numbers" in done.stderr and b"DIFFERENT NUMBERS" not in done.stderr
 
 
 def test_outputs_that_are_not_its_own_stay(collection, tmp_path):
@@ -278,11 +278,11 @@ def test_a_page_of_an_earlier_run_is_kept_up_to_date(collection, tmp_path):
 def test_separability_alone_tells_what_it_finds(tmp_path):
     a_collection(tmp_path, groups=2, videos=8, steps=2, frames=(2,), effect=0.2)
     done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--metrics", "separability", "--report")
-    assert b"no metric was asked for" in done.stderr
-    assert b"by all features together groups differ most at step" in done.stderr
+    assert b"no metric was selected" in done.stderr
+    assert b"groups differ most at step" in done.stderr
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "No test of a metric was made" in page and "groups are most apart at step" in page
-    assert "cannot be told from these videos" not in page
+    assert "No metric was tested" in page and "groups differ most at step" in page
+    assert "cannot show whether groups differ" not in page
 
 
 def test_the_summary_of_many_groups_holds_what_differs(tmp_path):
@@ -299,7 +299,7 @@ def test_a_pipe_among_the_results_is_not_waited_for(collection, tmp_path):
     os.mkfifo(tmp_path / "out" / "metrics.csv")
     done = millrace("latents", collection, "-o", tmp_path / "out", check=False, timeout=60)
     assert done.returncode == 1
-    assert b"is not a file" in done.stderr
+    assert b"not a regular file" in done.stderr
     assert os.listdir(tmp_path / "out") == ["metrics.csv"]
 
 
@@ -314,10 +314,10 @@ def test_the_table_of_comparisons_is_one(out):
 def test_so_few_videos_that_nothing_can_be_found_are_told(tmp_path):
     a_collection(tmp_path, groups=2, videos=3, steps=2, frames=(2,), effect=1.0)
     done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--report")
-    assert b"no p can be below about 0.1" in done.stderr and b"metrics differ" not in done.stderr
+    assert b"no corrected p can be below about 0.1" in done.stderr and b"metrics differ" not in done.stderr
     found = [float(row["p_familywise"]) for row in table(tmp_path / "out" / "comparisons.csv") if row["p_familywise"]]
     assert min(found) == pytest.approx(0.1, abs=1e-12), "all ten deals are counted"
-    assert "no p can be below" in (tmp_path / "out" / "report.html").read_text()
+    assert "no corrected p can be below" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_small_groups_hide_nothing_of_large_ones(tmp_path):
@@ -334,7 +334,7 @@ def test_small_groups_hide_nothing_of_large_ones(tmp_path):
     assert any(row["metric"] == "global.energy" and float(row["p_familywise"] or 1) <= 0.05 for row in large)
     small = [float(row["p_familywise"]) for row in rows if row["group_a"] == "prompt_002" and row["p_familywise"]]
     assert min(small) >= 1 / 3
-    assert b"have so few videos that no difference between the two can be told" in done.stderr
+    assert b"pairs of groups have too few videos" in done.stderr
 
 
 def group_of_halves(folder, whole, others, missing=()):
@@ -353,7 +353,7 @@ def test_a_path_along_fewer_steps_is_no_finding(tmp_path):
     group_of_halves(tmp_path, SHAPE, None, missing=(3,))
     done = millrace("latents", tmp_path, "-o", tmp_path / "out")
     assert b"no difference between groups was found" in done.stderr, done.stderr
-    assert b"6 of 16 videos have other steps than the 4 from 0 to 3 that most have" in done.stderr
+    assert b"6 of 16 videos do not have the 4 steps from 0 to 3 that most videos have" in done.stderr
     rows = [row for row in table(tmp_path / "out" / "comparisons.csv") if row["metric"] == "trajectory.path"]
     assert [(row["n_a"], row["n_b"]) for row in rows] == [("8", "2")]
     assert sum(row["metric"] == "trajectory.path" for row in table(tmp_path / "out" / "metrics.csv")) == 16, "all are measured"
@@ -363,7 +363,7 @@ def test_another_number_of_frames_is_no_finding(tmp_path):
     group_of_halves(tmp_path, (4, 3, 12, 20), (4, 9, 12, 20))
     done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--report")
     assert b"metrics differ" not in done.stderr, done.stderr
-    assert b"6 of 16 videos have another number of frames than 3, which most latents have" in done.stderr
+    assert b"6 of 16 videos do not have the most common number of frames (3)" in done.stderr
     assert {row["n_b"] for row in table(tmp_path / "out" / "comparisons.csv")} <= {"0", "2"}
     summary = json.loads((tmp_path / "out" / "summary.json").read_bytes())
     group = summary["groups"]["prompt_001"]
@@ -379,7 +379,7 @@ def test_seeds_that_groups_share_are_told(tmp_path):
             put(tmp_path, (noise * (1 + g / 2)).astype(np.float16), f"prompt_{g}", f"vid_{v}", 1)
     put(tmp_path, smooth(SHAPE).astype(np.float16), "prompt_1", "vid_9", 0)
     done = millrace("latents", tmp_path, "-o", tmp_path / "out")
-    assert b"8 of 9 videos begin with the same latent as a video of another group" in done.stderr
+    assert b"8 of 9 videos start with the same latent" in done.stderr
 
 
 def test_what_is_constant_and_differs_is_said(tmp_path):
@@ -392,8 +392,8 @@ def test_what_is_constant_and_differs_is_said(tmp_path):
                 latent[:] = latent[:1]
             put(tmp_path, latent.astype(np.float16), f"prompt_{g}", f"vid_{v}")
     done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--report")
-    assert b"all videos have one number, and not the same" in done.stderr
-    assert b"complexity.effective_dimension is 1 and 4" in done.stderr
+    assert b"all videos have the same value" in done.stderr
+    assert b"complexity.effective_dimension is 1 in one group and 4 in the other" in done.stderr
 
 
 @pytest.mark.parametrize("metrics", ["all", "trajectory,separability"])
@@ -408,8 +408,8 @@ def test_a_copy_of_a_video_is_counted_once(tmp_path, metrics):
                     put(tmp_path, latent, f"prompt_{g}", f"vid_{own}{copy}", s)
     done = millrace("latents", tmp_path, "-o", tmp_path / "out", "--metrics", metrics)
     assert b"metrics differ" not in done.stderr
-    assert b"12 of 16 videos have the same numbers at all steps as another of their group" in done.stderr
-    assert b"separability counts 24 latents once" in done.stderr
+    assert b"12 of 16 videos are copies of another video" in done.stderr
+    assert b"separability leaves out 24 latents that are copies" in done.stderr
     assert {(row["n_a"], row["n_b"]) for row in table(tmp_path / "out" / "comparisons.csv")} <= {("2", "2"), ("0", "0")}
     steps = json.loads((tmp_path / "out" / "summary.json").read_bytes())["separability"]["steps"]
     assert [step["videos"] for step in steps] == [4, 4] and min(step["p_value"] for step in steps) > 0.05

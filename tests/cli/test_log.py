@@ -23,7 +23,7 @@ def test_levels(tmp_path):
 
     assert said() == "" == said("--log-level", "off")
     info = said("--log-level", "info", "--memory", "1G")
-    assert "1.0 GiB of memory (--memory)" in info and "limited by" in info and "b.png" not in info
+    assert "limit 1.0 GiB (--memory)" in info and "limited by" in info and "b.png" not in info
     debug = said("--log-level", "debug", "--memory", "1G")
     assert "--memory is 1G" in debug or "--memory is 1.0 GiB" in debug or "--memory is 1" in debug
     assert "b.png: " in debug and "\x1b" not in debug

@@ -68,7 +68,7 @@ def test_pictures_of_two_cpus_say_whose_they_are(photos, elsewhere, tmp_path):
     assert [NAME in one for one in by] == [False, True] * 3
     # Nothing is made again, wherever that runs; the masks are those of one machine.
     written = content_of(out)
-    assert "6 were done before" in (said := run(elsewhere, *photos, "-o", out, "--mixed").stderr) or "nothing to do" in said, said
+    assert "6 were already complete" in (said := run(elsewhere, *photos, "-o", out, "--mixed").stderr) or "nothing to do" in said, said
     assert content_of(out) == written
     done([], *photos, "-o", tmp_path / "one")
     for k in range(6):
@@ -112,5 +112,5 @@ def test_pieces_of_a_film(elsewhere, tmp_path):
     done([], *film, tmp_path / "one.mkv")
     assert NAME.encode() not in (tmp_path / "one.mkv").read_bytes()
     # Whoever comes then finds it made.
-    assert "nothing was left to do" in run([], *film, tmp_path / "b.mkv", "--mixed").stderr
+    assert "nothing to do" in run([], *film, tmp_path / "b.mkv", "--mixed").stderr
     assert (tmp_path / "b.mkv").read_bytes() == told

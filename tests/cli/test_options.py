@@ -76,7 +76,7 @@ def test_what_a_person_has_to_say_is_said_on_the_command_line_alone(option, name
     assert not (tmp_path / "j.jsonl").exists()
     (tmp_path / "c.yaml").write_text(f"{name}: true\n")
     done = millrace(*apply, "--config", tmp_path / "c.yaml", check=False)
-    assert done.returncode == 2 and b"on the command line alone" in done.stderr and option.encode() in done.stderr
+    assert done.returncode == 2 and b"on the command line only" in done.stderr and option.encode() in done.stderr
 
 
 @pytest.mark.parametrize("words, meant", [

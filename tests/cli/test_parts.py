@@ -96,7 +96,7 @@ def test_a_run_without_parts_makes_what_is_missing(prices, one_run, tmp_path):
     output = tmp_path / "c.h5"
     millrace(*command(prices, "hdf5", output, "--part", "2/3"))
     said = millrace(*command(prices, "hdf5", output)).stderr
-    assert b"520 charts were there from an earlier run" in said
+    assert b"520 charts were drawn by a previous run" in said
     assert everything(output) == one_run("hdf5")
 
 
@@ -155,7 +155,7 @@ def test_a_shard_that_two_have_made_is_the_same_or_refused(prices, one_run, tmp_
         lost.unlink()
         (tmp_path / "less").mkdir()
         refused = millrace("finish", tmp_path / "less" / "c.out", *shards, check=False)
-        assert refused.returncode == 1 and b"is not what part 1/3 has written" in refused.stderr, refused.stderr
+        assert refused.returncode == 1 and b"checksum that run 1/3 recorded" in refused.stderr, refused.stderr
         lost.write_bytes(data)
     files = sorted(path for path in (tmp_path / "b").rglob("*") if path.is_file() and path.suffix not in (".json", ".lock") and path.stat().st_size > 400)
     data = bytearray(files[0].read_bytes())
@@ -163,12 +163,12 @@ def test_a_shard_that_two_have_made_is_the_same_or_refused(prices, one_run, tmp_
     files[0].write_bytes(data)
     (tmp_path / "bad").mkdir()
     refused = millrace("finish", tmp_path / "bad" / "c.out", *shards, check=False)
-    assert refused.returncode == 1 and b"shard 0 (counted from 0) is not what part 1/3 has written" in refused.stderr, (files[0], refused.stderr)
+    assert refused.returncode == 1 and b"shard 0 (counted from 0) does not match" in refused.stderr, (files[0], refused.stderr)
     # The same, of a machine that computes otherwise.
     for record in (tmp_path / "b").rglob("*.made.json"):
         record.unlink()
     refused = millrace("finish", tmp_path / "bad" / "c.out", *shards, check=False)
-    assert refused.returncode == 1 and b"shard 0 (counted from 0) has other bytes" in refused.stderr, (files[0], refused.stderr)
+    assert refused.returncode == 1 and b"shard 0 (counted from 0) differs" in refused.stderr, (files[0], refused.stderr)
     assert not (tmp_path / "bad" / "c.out").exists()
 
 
@@ -241,7 +241,7 @@ def test_a_shard_that_was_damaged_on_its_way_is_refused(prices, one_run, tmp_pat
     hurt.write_bytes(good[:-9] + bytes([good[-9] ^ 1]) + good[-8:])
     goal = tmp_path / "1/c.out"
     refused = millrace("finish", goal, "--from", shards, check=False)
-    assert refused.returncode == 1 and b"is not what part 2/2 has written" in refused.stderr, refused.stderr
+    assert refused.returncode == 1 and b"checksum that run 2/2 recorded" in refused.stderr, refused.stderr
     hurt.write_bytes(good)
     millrace("finish", goal, "--from", shards)
     assert everything(goal)[0] == one_run(store)[0] or store == "virtual"
@@ -249,7 +249,7 @@ def test_a_shard_that_was_damaged_on_its_way_is_refused(prices, one_run, tmp_pat
 
 def test_finish_refuses_what_it_should(prices, tmp_path):
     refused = millrace("finish", tmp_path / "c.h5", check=False)
-    assert refused.returncode == 1 and b"no run has left parts of it" in refused.stderr
+    assert refused.returncode == 1 and b"no unfinished shards were found" in refused.stderr
     assert not list(tmp_path.iterdir())
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
@@ -302,13 +302,13 @@ def test_other_files_are_no_output(prices, tmp_path):
         file.attrs["layer_names"] = np.array([b"one", b"two", b"a long one"] * 40)
         file.attrs["long"] = np.bytes_(b"x" * 60000)
     refused = millrace(*command(prices, "hdf5", tmp_path / "weights.h5"), check=False)
-    assert refused.returncode == 1 and b"not a store of charts" in refused.stderr
+    assert refused.returncode == 1 and b"not an output of this job" in refused.stderr
     group = tmp_path / "group"
     group.mkdir()
     deep = "[" * 300_000 + "]" * 300_000
     (group / "zarr.json").write_text('{"attributes":{"drawing":"2","x":' + deep + "}}")
     refused = millrace(*command(prices, "zarr", group), check=False)
-    assert refused.returncode == 1 and b"not a store of charts" in refused.stderr
+    assert refused.returncode == 1 and b"not an output of this job" in refused.stderr
 
 
 @pytest.mark.parametrize("kind", ["outside", "link", "virtual"])
@@ -354,7 +354,7 @@ def test_a_plan_says_what_a_part_is(prices, tmp_path):
     plan = json.loads(planned.stdout)["plan"]
     assert plan["shards"] == 12 and plan["part_shards"] == 3 and plan["part_charts"] == 3 * 130 - 79
     refused = millrace("render", prices, "--part", "1/2", "--sample", "3", "-o", tmp_path / "s.png", check=False)
-    assert refused.returncode == 2 and b"a sheet is not made in parts" in refused.stderr
+    assert refused.returncode == 2 and b"cannot be divided into shards" in refused.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -103,7 +103,7 @@ def test_gaps_constant_prices_and_empty_windows(tmp_path):
     done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "c.h5", "--window", "20", "--stride", "20", "--size",
                     "96x51", "--json", tmp_path / "out.json")
     assert json.loads((tmp_path / "out.json").read_text())["gaps"] == 25
-    assert b"25 rows have no price" in done.stderr
+    assert b"25 rows lack a usable price" in done.stderr
     with h5py.File(tmp_path / "c.h5") as store:
         constant, broken, empty = store["images"][:]
     # Constant prices run in the middle.
@@ -132,7 +132,7 @@ def test_short_series(tmp_path):
                         check=False)
         if points < 2:
             assert done.returncode == 1
-            assert f"no input holds a window of 2 rows; the longest has {points}".encode() in done.stderr
+            assert f"2 rows of a window; the longest has {points}".encode() in done.stderr
             assert not (tmp_path / f"{points}.h5").exists()
         else:
             with h5py.File(tmp_path / "2.h5") as store:
@@ -200,7 +200,7 @@ def test_a_finished_store_is_left_alone(tmp_path):
     assert refused.returncode == 1 and b"inputs have changed" in refused.stderr
     (tmp_path / "letter.txt").write_text("dear all")
     refused = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "letter.txt", check=False)
-    assert refused.returncode == 1 and b"is not a store of charts" in refused.stderr
+    assert refused.returncode == 1 and b"not an output of this job" in refused.stderr
     assert (tmp_path / "letter.txt").read_text() == "dear all"
 
 
@@ -221,7 +221,7 @@ def test_usage(tmp_path):
         (["--size", "0x5"], b"whole number from 1"),
         (["--line-width", "wide"], b"not a number"),
         (["--labels", "0"], b"whole number from 1"),
-        (["--columns", "sugar=Close"], b"names no column"),
+        (["--columns", "sugar=Close"], b"does not name a column"),
     ]:
         done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "c.h5", *options, check=False)
         assert done.returncode == 2 and words in done.stderr, (options, done.stderr)
@@ -240,7 +240,7 @@ def test_a_sheet_replaces_no_store_and_no_series(tmp_path):
     for name in ("c.h5", "p.npy", "photo.png"):
         before = (tmp_path / name).read_bytes()
         done = millrace(*args, "--sample", "4", "-o", tmp_path / name, check=False)
-        reason = b"it is one of the inputs" if name == "p.npy" else b"nothing says that this program wrote it as a contact sheet"
+        reason = b"it is one of the inputs" if name == "p.npy" else b"expected a contact sheet, found"
         assert done.returncode == 1 and reason in done.stderr
         assert (tmp_path / name).read_bytes() == before
     done = millrace(*args, "--sample", "4", "--overwrite", "-o", tmp_path / "p.npy", check=False)
@@ -268,7 +268,7 @@ def test_ready_windows_have_the_length_that_they_have(tmp_path):
     with h5py.File(tmp_path / "c.h5") as store:
         assert store["images"].shape == (5, 40, 60) and store.attrs["window"] == b"30"
     done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "d.h5", "--window", "10", check=False)
-    assert done.returncode == 2 and b"its windows have 30 rows, not 10" in done.stderr
+    assert done.returncode == 2 and b"its windows have 30 rows, but --window is 10" in done.stderr
 
 
 def test_rows_from_new_to_old_are_refused(tmp_path):
@@ -299,7 +299,7 @@ def test_outputs_that_cannot_be(tmp_path):
         assert done.returncode != 0 and words in done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["p.npy"]
     done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "c.h5", "--line-width", "256pt", "--dpi", "10000", check=False)
-    assert done.returncode == 2 and b"wider than 1024" in done.stderr
+    assert done.returncode == 2 and b"the limit is 1024" in done.stderr
 
 
 def test_a_real_series(tmp_path):

@@ -211,7 +211,7 @@ def test_a_finished_store_is_left_alone(source, tmp_path, store):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/letter.txt").write_text("dear all")
     refused = millrace("render", source, "-o", tmp_path / "mine", "--store", store, check=False)
-    assert refused.returncode == 1 and b"is not a store of charts" in refused.stderr
+    assert refused.returncode == 1 and b"not an output of this job" in refused.stderr
     assert content_of(tmp_path / "mine") == {"letter.txt": b"dear all"}
 
 
@@ -264,7 +264,7 @@ def test_colours(tmp_path):
     np.testing.assert_array_equal((image == (0x10, 0x10, 0x18)).all(-1), plain == 255)
     np.testing.assert_array_equal((image == (0x00, 0xA0, 0x40)).all(-1), plain == 51)
     for options, words in [(["--ink", "#12345"], b"is not a colour"), (["--ink", "blue"], b"whole number"),
-                           (["--channels", "gray", "--ink", "#ff0000"], b"a colour is given")]:
+                           (["--channels", "gray", "--ink", "#ff0000"], b"does not support the given colours")]:
         done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "d.h5", "--window", "3", *options, check=False)
         assert done.returncode == 2 and words in done.stderr, done.stderr
     done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "d.h5", "--window", "3", "--rising", "5", check=False)
@@ -301,11 +301,11 @@ def test_what_others_have_beside_an_output_stays(source, tmp_path):
     (group / "zarr.json").write_text('{"zarr_format":3,"node_type":"group","attributes":{"title":"mine"}}')
     (group / "run.json").write_text("notes")
     refused = millrace("render", source, "-o", group, "--store", "zarr", check=False)
-    assert refused.returncode == 1 and b"is not a store of charts" in refused.stderr
+    assert refused.returncode == 1 and b"not an output of this job" in refused.stderr
     assert (group / "run.json").read_text() == "notes"
     (tmp_path / "link").symlink_to("nowhere")
     refused = millrace("render", source, "-o", tmp_path / "link", check=False)
-    assert refused.returncode == 1 and b"a link to nothing" in refused.stderr
+    assert refused.returncode == 1 and b"symbolic link to a missing file" in refused.stderr
     refused = millrace("render", source, "-o", tmp_path / "no/such/c.h5", check=False)
     assert refused.returncode == 1 and b"create the folder first" in refused.stderr
 
@@ -343,7 +343,7 @@ def test_prices_beyond_all_bounds_are_gaps(tmp_path):
     values = np.array([1e308, 5, -1e308, 6, np.inf, 7, 8, 9])
     np.save(tmp_path / "p.npy", values)
     done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "c.h5", "--window", "8", "--size", "80x40")
-    assert b"3 rows have no price" in done.stderr
+    assert b"3 rows lack a usable price" in done.stderr
     np.save(tmp_path / "q.npy", np.where(np.abs(values) < 1e300, values, np.nan))
     millrace("render", tmp_path / "q.npy", "-o", tmp_path / "d.h5", "--window", "8", "--size", "80x40")
     with h5py.File(tmp_path / "c.h5") as c, h5py.File(tmp_path / "d.h5") as d:

@@ -249,10 +249,10 @@ def test_what_a_style_does_not_allow(tmp_path):
     np.save(tmp_path / "close.npy", prices(80)[:, 3])
     np.save(tmp_path / "four.npy", prices(80)[:, :4])
     for source, options, code, words in [
-        ("p", ["--style", "jkx", "--size", "100x100"], 2, b"sizes of its own"),
-        ("p", ["--style", "jkx", "--window", "30"], 2, b"5, 20 and 60 days"),
-        ("p", ["--style", "ohlc", "--size", "300x100"], 2, b"400 pixels wide"),
-        ("p", ["--size", "x100", "--style", "jkx"], 2, b"sizes of its own"),
+        ("p", ["--style", "jkx", "--size", "100x100"], 2, b"fixed sizes"),
+        ("p", ["--style", "jkx", "--window", "30"], 2, b"5, 20 and 60 rows"),
+        ("p", ["--style", "ohlc", "--size", "300x100"], 2, b"the width itself: 400 pixels"),
+        ("p", ["--size", "x100", "--style", "jkx"], 2, b"fixed sizes"),
         ("close", ["--style", "ohlc"], 1, b"no open"),
         ("four", ["--style", "jkx"], 1, b"--no-volume"),
     ]:

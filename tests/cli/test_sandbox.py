@@ -69,7 +69,7 @@ def test_hashes_are_the_same(folder, options):
     assert lines == [json.loads(line) for line in there.stdout.splitlines()]
     assert sum("error" not in line for line in lines) >= 3
     said = there.stderr.decode()
-    assert "the sandbox decoded all pictures:" in said and "s of CPU time" in said
+    assert "all pictures were decoded in the sandbox" in said and "s of CPU time" in said
     assert "sandbox" not in here.stderr.decode()
 
 

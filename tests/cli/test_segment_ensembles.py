@@ -126,8 +126,8 @@ def test_the_same_for_any_threads_and_requests(tmp_path):
 
 
 @pytest.mark.parametrize("other, words", [
-    ({"activation": "none"}, "not the same activation"), ({"threshold": 0.7}, "not the same threshold"),
-    ({"classes": [{"name": "disc"}]}, "not the same classes"), ({"preprocess": "square"}, "--preprocess says it for all")])
+    ({"activation": "none"}, "the same activation"), ({"threshold": 0.7}, "the same threshold"),
+    ({"classes": [{"name": "disc"}]}, "the same classes"), ({"preprocess": "square"}, "use --preprocess")])
 def test_networks_that_do_not_go_together_are_named(tmp_path, other, words):
     picture(tmp_path / "photos" / "a.png", 50, 61)
     networks(tmp_path, 2, 1, {"activation": "sigmoid"}, [{}, other])
@@ -145,7 +145,7 @@ def test_windows_of_two_sizes_and_cards_of_another_number(tmp_path):
     assert done.returncode == 1 and "its window is 32 x 32" in done.stderr.decode()
     card = ["--card", tmp_path / "m0.json", "--card", tmp_path / "m1.json"]
     done = run(tmp_path, 3, *card, check=False)
-    assert done.returncode == 2 and "2 cards are named, and 3 models" in done.stderr.decode()
+    assert done.returncode == 2 and "2 cards were named for 3 models" in done.stderr.decode()
 
 
 def test_one_card_for_all(tmp_path):
@@ -166,7 +166,7 @@ def test_results_of_other_networks_are_not_mixed(tmp_path):
         models = [word for each in how for word in ("--model", tmp_path / f"{each}.onnx")]
         done = millrace("segment", tmp_path / "photos", *models, "-o", tmp_path / "out", "--write", "mask,probability",
                         check=False)
-        assert done.returncode == 1 and "made otherwise" in done.stderr.decode()
+        assert done.returncode == 1 and "other options or inputs" in done.stderr.decode()
     done = run(tmp_path, 2, "--tta", "h", check=False)
     assert done.returncode == 1 and "tta" in done.stderr.decode()
 
@@ -223,7 +223,7 @@ def test_outputs_of_several_kinds_and_resolutions(tmp_path):
         ("mask", "none"), ("mask", "artery"), ("mask", "vein"), ("coarse", "disc")]
     before = content_of(out)
     again = run(tmp_path, 2, "--tta", "w", "--tta-mean", "raw", write="mask,probability,overlay,contours")
-    assert b"1 were done before" in again.stderr and content_of(out) == before
+    assert b"1 were already complete" in again.stderr and content_of(out) == before
 
 
 @needs_openvino
@@ -234,9 +234,9 @@ def test_outputs_that_no_card_names(tmp_path):
     done = run(tmp_path, 1, check=False)
     said = done.stderr.decode()
     assert done.returncode == 1 and "5 outputs: 'mask', 'coarse'" in said and "--describe" in said
-    for outputs, words in (({"msk": {}}, "'msk' is not there"), ({"grade": {}}, '"classification" or "regression"'),
+    for outputs, words in (({"msk": {}}, "the output 'msk'"), ({"grade": {}}, '"classification" or "regression"'),
                            ({"mask": {"task": "regression"}}, '"segmentation" or "keypoints"'),
-                           ({"spots": {"task": "keypoints", "activation": "sigmoid"}}, "has no activation")):
+                           ({"spots": {"task": "keypoints", "activation": "sigmoid"}}, "cannot have an activation")):
         (tmp_path / "m0.json").write_text(json.dumps({"outputs": outputs}))
         done = run(tmp_path, 1, check=False)
         assert done.returncode == 1 and words in done.stderr.decode(), done.stderr
@@ -283,7 +283,7 @@ def test_classes_and_numbers_of_pictures(tmp_path):
             age = np.mean([made[k](np.flip(window, axes))["age"] for axes in FLIPS["hw"]])
             assert float(row["value"]) == pytest.approx(age, rel=1e-6, abs=1e-6)
             assert (row["model"], row["class"], row["task"]) == (f"m{k}.onnx", "years", "regression")
-    assert "2 were done before" in run(tmp_path, 2, "--tta", "hw", write="mask,probability,overlay,contours").stderr.decode()
+    assert "2 were already complete" in run(tmp_path, 2, "--tta", "hw", write="mask,probability,overlay,contours").stderr.decode()
     # Without a square a picture is no window.
     done = run(tmp_path, 2, "--preprocess", "none", out="other", check=False)
     assert done.returncode == 2 and "--preprocess" in done.stderr.decode()
@@ -326,9 +326,9 @@ def test_bf16_is_for_masks_that_stay_the_same(tmp_path):
                                 "--precision", "auto").stderr.decode()
     policy = "auto: Dice of at least 0.99"
     assert decided(tmp_path / "fine") == ("f32", policy)
-    if "this CPU has no bf16" in words[coarse]:
+    if "this CPU does not support bf16" in words[coarse]:
         assert decided(tmp_path / "coarse") == ("f32", policy)
-        pytest.skip("this CPU has no bf16")
+        pytest.skip("this CPU does not support bf16")
     assert decided(tmp_path / "coarse") == ("bf16", policy)
     assert "to a Dice of 1.0000 on 16 windows" in words[coarse]
     # How far is a person's to say.
@@ -342,9 +342,9 @@ def test_bf16_is_for_masks_that_stay_the_same(tmp_path):
     # Who goes on does as was decided, and looks at no windows for it; also with another picture, of which much differs.
     Image.fromarray(pixels).save(tmp_path / "photos" / "9.png")
     again = millrace("segment", tmp_path / "photos", "--model", coarse, "-o", tmp_path / "coarse", "--precision", "auto")
-    assert b"as the run before in this folder has it" in again.stderr and decided(tmp_path / "coarse")[0] == "bf16"
+    assert b"the same as in the previous run" in again.stderr and decided(tmp_path / "coarse")[0] == "bf16"
     done = millrace("segment", tmp_path / "photos", "--model", coarse, "-o", tmp_path / "coarse", check=False)
-    assert done.returncode == 1 and b"made otherwise" in done.stderr
+    assert done.returncode == 1 and b"other options or inputs" in done.stderr
     plan = millrace("segment", tmp_path / "photos", "--model", fine, "-o", tmp_path / "new", "--precision", "auto", "--plan")
     assert "Dice" in plan.stdout.decode() and not (tmp_path / "new").exists()
 
@@ -355,4 +355,4 @@ def test_bf16_is_not_for_what_makes_no_masks(tmp_path):
     (tmp_path / "m0.onnx").write_bytes(onnx.heads(*WINDOW)[0])
     (tmp_path / "m0.json").write_text(json.dumps({"outputs": {"spots": {"task": "keypoints"}}}))
     done = run(tmp_path, 1, "--precision", "auto")
-    assert b"only masks are compared" in done.stderr and decided(tmp_path / "out")[0] == "f32"
+    assert b"only masks can be compared" in done.stderr and decided(tmp_path / "out")[0] == "f32"

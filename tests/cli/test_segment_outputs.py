@@ -173,7 +173,7 @@ def test_a_region_leaves_out_windows_and_says_how_many(tmp_path):
                tmp_path / "r.json")
     said = done.stderr.decode()
     # The picture without one is named, and costs no other anything.
-    assert done.returncode == 3 and "c.jpg" in said and "11 windows were left out" in said
+    assert done.returncode == 3 and "c.jpg" in said and "11 windows were skipped" in said
     rows = {row["path"].split("/")[-1]: row for row in csv.DictReader(open(tmp_path / "out" / "pictures.csv"))}
     assert {name: (row["windows"], row["left_out"]) for name, row in rows.items()} == {
         "a.png": ("1", "11"), "b.jpg": ("12", "0")}
@@ -216,7 +216,7 @@ def test_empty_windows_are_left_out(tmp_path):
     Image.fromarray(pixels).save(tmp_path / "photos" / "a.png")
     made_model(tmp_path / "m.onnx", height=32, width=32)
     done = run(tmp_path, "--overlap", "0", "--skip-empty", "--activation", "sigmoid")
-    assert "1 windows" in done.stderr.decode() and "11 windows were left out" in done.stderr.decode()
+    assert "1 windows" in done.stderr.decode() and "11 windows were skipped" in done.stderr.decode()
     assert np.count_nonzero(probabilities(tmp_path / "out").any(0)) == 32 * 32
     # All of a picture, too.
     pixels[70, 10, 1] = 240
@@ -239,8 +239,8 @@ def crowd(tmp_path_factory):
 def test_parts_make_what_one_run_makes(crowd, tmp_path):
     for k in (2, 3):
         done = run(crowd, "--part", f"{k}/3", out=tmp_path / "out")
-        assert "left to other parts" in done.stderr.decode()
-    assert run(crowd, "--part", "1/3", out=tmp_path / "out").stderr.decode().count("left to other parts") == 0
+        assert "belong to other shards" in done.stderr.decode()
+    assert run(crowd, "--part", "1/3", out=tmp_path / "out").stderr.decode().count("belong to other shards") == 0
     assert content_of(tmp_path / "out") == content_of(crowd / "out")
 
 
@@ -321,7 +321,7 @@ def test_pictures_in_a_folder_of_an_unlucky_name(tmp_path, folder):
     picture(tmp_path / "photos" / "b.png", 60, 80)
     made_model(tmp_path / "m.onnx")
     done = run(tmp_path)
-    assert done.returncode == 3 and "another name" in done.stderr.decode()
+    assert done.returncode == 3 and "rename its folder" in done.stderr.decode()
     assert (tmp_path / "out" / "b.png.mask.png").exists() and (tmp_path / "out" / "pictures.csv").is_file()
 
 
@@ -345,9 +345,9 @@ def test_what_lies_in_the_folder_of_results_is_no_input_and_no_other_jobs(tmp_pa
     assert done.returncode == 2 and "--roi" in done.stderr.decode()
     # Named by mistake, it is no reason to forget what is there.
     done = run(tmp_path, photos="out", check=False)
-    assert done.returncode == 1 and "lies in the folder of results" in done.stderr.decode()
+    assert done.returncode == 1 and "inside the results folder" in done.stderr.decode()
     done = run(tmp_path, photos="out/a.png.mask.png")
-    assert done.returncode == 3 and "it lies in the folder of results" in done.stderr.decode()
+    assert done.returncode == 3 and "it is inside the results folder" in done.stderr.decode()
     assert content_of(tmp_path / "out") == before
     parts = tmp_path / "other" / "unfinished.shards"
     parts.mkdir(parents=True)
@@ -365,7 +365,7 @@ def test_what_no_run_has_written_is_not_replaced(tmp_path):
     millrace("segment", tmp_path / "photos" / "a.png", "--model", tmp_path / "m.onnx", "-o", tmp_path / "out", "--write", ALL)
     (tmp_path / "out" / "z.png.mask.png").write_text("by hand")
     done = run(tmp_path)
-    assert done.returncode == 3 and "z.png.mask.png' is there, and no run has written it" in done.stderr.decode()
+    assert done.returncode == 3 and "z.png.mask.png' already exists, and no run has written it" in done.stderr.decode()
     assert (tmp_path / "out" / "z.png.mask.png").read_text() == "by hand"
     assert not (tmp_path / "out" / "z.png.segment.json").exists()
     (tmp_path / "out" / "z.png.mask.png").unlink()
@@ -384,7 +384,7 @@ def test_names_that_results_cannot_have(tmp_path):
     assert done.returncode == 3 and "shorter" in done.stderr.decode() and (tmp_path / "out" / "a.png.mask.png").exists()
     picture(tmp_path / "photos" / "a.png.mask.zarr" / "b.png", 60, 80)
     done = run(tmp_path, out="other", check=False)
-    assert done.returncode == 2 and "name of results" in done.stderr.decode()
+    assert done.returncode == 2 and "same name as the results" in done.stderr.decode()
 
 
 def test_what_is_no_file_any_more_is_made_again(tmp_path):

@@ -66,7 +66,7 @@ def test_a_folder_of_films(films, tmp_path):
     assert made_now["deep/a.mp4"] == (tmp_path / "alone.mp4").read_bytes()
     # Once more there is nothing to do; a film that is another one by now is made anew, and no other.
     again = video(films, tmp_path / "out", "--json", tmp_path / "r.json")
-    assert "4 were there, made of the same" in again.stderr.decode() and state_of(tmp_path / "out") == made_now
+    assert "4 were already complete" in again.stderr.decode() and state_of(tmp_path / "out") == made_now
     assert all(one["made_before"] for one in json.loads((tmp_path / "r.json").read_text())["films"])
     made(films / "a.mp4", *X264, source="rgbtestsrc")
     video(films, tmp_path / "out")
@@ -96,7 +96,7 @@ def test_what_is_wrong_for_all_of_them_makes_nothing(films, tmp_path, more, word
 def test_a_folder_that_is_not_of_this_job_or_otherwise_made_is_left_alone(films, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "holiday.txt").write_text("mine")
-    for output, why in ((tmp_path / "mine", "not empty"), (films, "lies in the folder")):
+    for output, why in ((tmp_path / "mine", "not empty"), (films, "inside the results folder")):
         before = state_of(output)
         refused = video(films, output, check=False)
         assert refused.returncode == 1 and why in refused.stderr.decode()
@@ -114,14 +114,14 @@ def test_what_somebody_put_among_the_results_stays(films, tmp_path):
     (tmp_path / "out" / "er" / "c.avi.mkv").unlink()
     (tmp_path / "out" / "er" / "c.avi.mkv").symlink_to(tmp_path / "nowhere")
     done = video(films / "deep", tmp_path / "out")
-    assert done.returncode == 3 and done.stderr.decode().count("is not what an earlier run of this folder has left") >= 2
+    assert done.returncode == 3 and done.stderr.decode().count("is not an unchanged output of an earlier run") >= 2
     assert (tmp_path / "out" / "a.mp4").read_bytes() == b"mine now"
     assert (tmp_path / "out" / "er" / "c.avi.mkv").is_symlink() and not (tmp_path / "nowhere").exists()
 
 
 def test_two_of_one_name_are_told(films, tmp_path):
     done = video(films / "a.mp4", films / "deep" / "a.mp4", tmp_path / "out", check=False)
-    assert done.returncode == 2 and "one name" in done.stderr.decode() and not list(tmp_path.iterdir())
+    assert done.returncode == 2 and "would have the same name" in done.stderr.decode() and not list(tmp_path.iterdir())
 
 
 def test_results_inside_of_the_folder_are_no_films_of_it(films, tmp_path):
@@ -149,7 +149,7 @@ def test_masks_of_each_and_films_made_of_them(films, tmp_path):
     video(films / "deep", tmp_path / "masks", *model, "--write", "matte-files")
     assert (tmp_path / "masks" / "er" / "c.avi.mattes" / "times.csv").exists()
     masks = state_of(tmp_path / "masks")
-    assert "2 were there" in video(films / "deep", tmp_path / "masks", *model, "--write", "matte-files").stderr.decode()
+    assert "2 were already complete" in video(films / "deep", tmp_path / "masks", *model, "--write", "matte-files").stderr.decode()
     assert state_of(tmp_path / "masks") == masks
     video(films / "deep", tmp_path / "anew", "--masks", tmp_path / "masks", "--write", "overlay", "--codec", "ffv1",
           "--container", "mkv")
@@ -194,7 +194,7 @@ def test_a_link_among_the_results_leads_no_film_elsewhere(films, tmp_path):
         (tmp_path / "out" / "sub").symlink_to(target)
         before = state_of(folder)
         done = video(folder, tmp_path / "out")
-        assert done.returncode == 3 and "a link in it leads elsewhere" in done.stderr.decode()
+        assert done.returncode == 3 and "link that leads elsewhere" in done.stderr.decode()
         assert state_of(folder) == before and not list((tmp_path / "elsewhere").iterdir())
         (tmp_path / "out" / "sub").unlink()
 
@@ -207,7 +207,7 @@ def test_an_input_that_is_an_output_by_a_second_name_stays(films, tmp_path):
     os.link(folder / "a.mp4", tmp_path / "out" / "a.mp4")
     before = (folder / "a.mp4").read_bytes()
     done = video(folder, tmp_path / "out")
-    assert done.returncode == 3 and "one of the films that are read" in done.stderr.decode()
+    assert done.returncode == 3 and "one of the input videos" in done.stderr.decode()
     assert (folder / "a.mp4").read_bytes() == before
 
 
@@ -223,7 +223,7 @@ def test_what_takes_a_films_name_meanwhile_stays(tmp_path):
     (tmp_path / "mine").write_bytes(b"mine")
     os.rename(tmp_path / "mine", tmp_path / "out" / "a.mp4")
     said = run.communicate()[1].decode()
-    assert run.returncode == 3 and "appeared while this run" in said
+    assert run.returncode == 3 and "created or replaced it during this run" in said
     assert (tmp_path / "out" / "a.mp4").read_bytes() == b"mine"
 
 
@@ -233,7 +233,7 @@ def test_a_film_of_another_command_is_not_replaced(films, tmp_path):
     video(films / "b.MOV", other, "--crf", "30")
     before = other.read_bytes()
     done = video(films, tmp_path / "out")
-    assert done.returncode == 3 and "made otherwise" in done.stderr.decode() and other.read_bytes() == before
+    assert done.returncode == 3 and "made differently" in done.stderr.decode() and other.read_bytes() == before
 
 
 def test_masks_of_a_film_that_has_changed_are_made_anew(tmp_path):
@@ -252,7 +252,7 @@ def test_masks_of_a_film_that_has_changed_are_made_anew(tmp_path):
     # One that is not whole any more is told, and left as it is.
     (tmp_path / "out" / "a.mp4.mattes" / "00000003.png").unlink()
     done = video(folder, tmp_path / "out", *masks)
-    assert done.returncode == 3 and "not what an earlier run" in done.stderr.decode()
+    assert done.returncode == 3 and "not an unchanged output" in done.stderr.decode()
 
 
 def test_pieces_of_a_film_that_has_changed_go(tmp_path):
@@ -303,9 +303,9 @@ def test_damage_is_remembered(films, tmp_path):
 def test_a_named_film_inside_of_the_results_is_told(films, tmp_path):
     video(films / "deep", tmp_path / "out")
     done = video(tmp_path / "out" / "a.mp4", films / "b.MOV", tmp_path / "out")
-    assert done.returncode == 3 and "it lies in the folder of results" in done.stderr.decode()
+    assert done.returncode == 3 and "it is inside the results folder" in done.stderr.decode()
     (tmp_path / "empty").mkdir()
-    assert "no films were found" in video(tmp_path / "empty", tmp_path / "none").stderr.decode()
+    assert "no videos were found" in video(tmp_path / "empty", tmp_path / "none").stderr.decode()
     assert not (tmp_path / "none").exists()
 
 

@@ -217,7 +217,7 @@ def test_masks_as_files_and_a_film_made_of_them_without_a_model(square, tmp_path
     # A folder that is there is nobody's to replace, and not made once more.
     again = ["--model", square[0] / "m.onnx", "--write", "matte-files"]
     before = sorted((one.name, one.stat().st_mtime_ns) for one in (tmp_path / "masks").iterdir())
-    assert "nothing was left" in video(film, tmp_path / "masks", *again).stderr.decode()
+    assert "nothing to do" in video(film, tmp_path / "masks", *again).stderr.decode()
     refused = video(film, tmp_path / "masks", *again, "--smooth", "3", check=False)
     assert refused.returncode == 1 and "--smooth was '1', is '3'" in refused.stderr.decode()
     assert sorted((one.name, one.stat().st_mtime_ns) for one in (tmp_path / "masks").iterdir()) == before

@@ -105,9 +105,9 @@ def test_a_part_that_is_missing_is_made_by_whoever_comes(films, tmp_path):
     video(film, tmp_path / "one.mp4", "--segment", "0.7")
     for which in ("1/3", "3/3", "3/3"):
         done = part(film, tmp_path / "out.mp4", which)
-        assert "pieces are missing" in done.stderr.decode() and not (tmp_path / "out.mp4").exists()
+        assert "shards are missing" in done.stderr.decode() and not (tmp_path / "out.mp4").exists()
     other = part(film, tmp_path / "out.mp4", "2/3", "--quality", "low", check=False)
-    assert other.returncode == 1 and "made otherwise" in other.stderr.decode()
+    assert other.returncode == 1 and "made differently" in other.stderr.decode()
     # The same command without a part makes what is missing, and no more.
     done = video(film, tmp_path / "out.mp4", "--segment", "0.7", "--json", tmp_path / "r.json")
     said = json.loads((tmp_path / "r.json").read_text())
@@ -116,7 +116,7 @@ def test_a_part_that_is_missing_is_made_by_whoever_comes(films, tmp_path):
     # Who comes late has nothing to do.
     state = (tmp_path / "out.mp4").stat()
     late = part(film, tmp_path / "out.mp4", "2/3")
-    assert "nothing was left to do" in late.stderr.decode()
+    assert "nothing to do" in late.stderr.decode()
     assert (tmp_path / "out.mp4").stat().st_mtime_ns == state.st_mtime_ns
 
 
@@ -132,7 +132,7 @@ def test_a_piece_that_does_not_go_with_the_others_is_made_once_more(films, tmp_p
     assert (tmp_path / "out.mp4.shards" / name).exists()
     shutil.copy(tmp_path / "foreign.mp4.shards" / name, tmp_path / "out.mp4.shards" / name)
     done = part(film, tmp_path / "out.mp4", "3/3")
-    assert "piece 4 does not begin as the one before it ends" in done.stderr.decode()
+    assert "shard 4 does not continue the one before it" in done.stderr.decode()
     assert (tmp_path / "out.mp4").read_bytes() == (tmp_path / "one.mp4").read_bytes()
 
 
@@ -185,11 +185,11 @@ def test_what_a_run_left_beside_a_whole_film_goes(films, tmp_path):
     part(film, tmp_path / "out.mp4", "2/2")
     wanted = (tmp_path / "out.mp4").read_bytes()
     shutil.copytree(tmp_path / "kept", tmp_path / "out.mp4.shards")
-    assert "nothing was left to do" in part(film, tmp_path / "out.mp4", "1/2").stderr.decode()
+    assert "nothing to do" in part(film, tmp_path / "out.mp4", "1/2").stderr.decode()
     assert (tmp_path / "out.mp4").read_bytes() == wanted and not (tmp_path / "out.mp4.shards").exists()
     # To replace what others have made is no part's to want.
     done = part(film, tmp_path / "out.mp4", "1/2", "--overwrite")
-    assert "nothing was left to do" in done.stderr.decode() and (tmp_path / "out.mp4").read_bytes() == wanted
+    assert "nothing to do" in done.stderr.decode() and (tmp_path / "out.mp4").read_bytes() == wanted
     assert not (tmp_path / "out.mp4.shards").exists()
     # Of something else nothing is taken away.
     part(film, tmp_path / "other.mp4", "1/2", "--quality", "low")
@@ -207,5 +207,5 @@ def test_a_piece_that_is_not_what_it_was_is_made_once_more(films, tmp_path):
     data[50] ^= 1  # of a packet, which is looked at when it is needed
     piece.write_bytes(data)
     done = part(film, tmp_path / "out.mp4", "2/2")
-    assert "is not what it was" in done.stderr.decode()
+    assert "has changed since it was made" in done.stderr.decode()
     assert (tmp_path / "out.mp4").read_bytes() == (tmp_path / "one.mp4").read_bytes()

@@ -134,7 +134,7 @@ def test_tables_are_paid_for(tmp_path):
     # Held: a close and a date for each of 8.6 million rows.
     done, peak = run_and_watch([PROGRAM, "render", *tables, "--plan", "--duplicates", "keep", "--memory", "128M"])
     assert done.returncode == 1 and peak < 128 << 20, (done.stderr, peak)
-    assert b".csv: its columns need about" in done.stderr and b"allow more with --memory" in done.stderr
+    assert b".csv: its columns need about" in done.stderr and b"raise --memory" in done.stderr
     done, peak = run_and_watch([PROGRAM, "render", *tables, "--plan", "--duplicates", "keep", "--memory", "512M", "--style", "candle"])
     assert done.returncode == 0 and peak < 512 << 20, (done.stderr, peak)
 

@@ -135,7 +135,7 @@ def test_finished_shards_are_not_drawn_again(series, undisturbed, tmp_path, end)
     done = len(list(shards.glob("*.log")))
     assert running.returncode == (-signal.SIGKILL if end == signal.SIGKILL else 130)
     said = millrace(*command(series, output)).stderr.decode()
-    assert f"{200 * done} charts were there from an earlier run" in said.replace(",", "") and output.read_bytes() == expected
+    assert f"{200 * done} charts were drawn by a previous run" in said.replace(",", "") and output.read_bytes() == expected
 
 
 def test_a_damaged_or_foreign_shard_is_drawn_again(series, undisturbed, tmp_path):
@@ -210,7 +210,7 @@ def test_what_appears_meanwhile_is_not_replaced(tmp_path, store):
     assert running.poll() is None
     output.write_text("dear all")
     _, err = running.communicate(timeout=60)
-    assert running.returncode == 1 and b"it has appeared while this run was at work" in err, err
+    assert running.returncode == 1 and b"created or replaced it during this run" in err, err
     assert output.read_text() == "dear all"
     output.unlink()
     millrace(*command(tmp_path / "p.npy", output), "--store", store)

@@ -104,7 +104,7 @@ def test_kills_in_the_middle_of_a_picture(slide, undisturbed, tmp_path, format):
     result = json.loads((tmp_path / "r.json").read_text())
     # Not from the top; or it was through before there were so many kills.
     if not result["taken"]:
-        assert result["resumed"] == 1 and result["windows"] < windows and b"gone on with" in done.stderr
+        assert result["resumed"] == 1 and result["windows"] < windows and b"resumed from an earlier run" in done.stderr
     found = {name: data for name, data in content_of(output).items() if "partial" not in name}
     assert found == expected
 
@@ -113,7 +113,7 @@ def test_an_interrupted_picture_is_gone_on_with(slide, undisturbed, tmp_path):
     output = tmp_path / "out"
     running = start(slide, output)
     assert stop_when_saved(running, output, -1, signal.SIGINT)
-    assert running.returncode == 130 and b"goes on" in running.stderr.read()
+    assert running.returncode == 130 and b"to resume" in running.stderr.read()
     millrace(*command(slide, output), "--json", tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text())["resumed"] == 1
     assert content_of(output) == undisturbed("png")[0]

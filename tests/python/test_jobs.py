@@ -85,9 +85,9 @@ def test_what_is_not_its_own_is_not_replaced(prices, tmp_path):
         millrace.render(prices, **{**how, "output": prices})
     with pytest.raises(millrace.Error):
         millrace.run("rendr", prices)
-    with pytest.raises(millrace.Error, match="there is only one"):
+    with pytest.raises(millrace.Error, match="only one is allowed"):
         millrace.run("join", ["a.npy", "b.npy"], radius=2)
-    with pytest.raises(millrace.Error, match="it is missing"):
+    with pytest.raises(millrace.Error, match="it is required"):
         millrace.hash_files([])
     with pytest.raises(millrace.Error, match="one.json"):
         (tmp_path / "one.json").write_text("mine, too")
@@ -169,7 +169,7 @@ def test_standard_output_is_the_callers(photos):
     assert done.returncode == 0 and not done.stdout, done
     for name in ("MILLRACE_CSV", "MILLRACE_REPORT"):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=dict(ENVIRONMENT, **{name: "-"}))
-        assert done.returncode != 0 and not done.stdout and b"standard output is the caller's" in done.stderr, done
+        assert done.returncode != 0 and not done.stdout and b"it cannot be stdout" in done.stderr, done
     # And what is said elsewhere does not make of hashes a plan.
     done = subprocess.run([sys.executable, "-c", code.rpartition("\n")[0].split("\n")[0] + "\n" + code.rpartition("\n")[2]],
                           capture_output=True, env=dict(ENVIRONMENT, MILLRACE_PLAN="true"))
@@ -178,7 +178,7 @@ def test_standard_output_is_the_callers(photos):
 
 @pytest.mark.parametrize("call, words", [
     (lambda: millrace.render("p.csv", output="x.h5", line_width="wide"), ["line_width: "]),
-    (lambda: millrace.render("p.csv"), ["output: an output is needed; for example output='charts.h5'"]),
+    (lambda: millrace.render("p.csv"), ["output: no output was given; name a file or folder, for example output='charts.h5'"]),
     (lambda: millrace.run("join"), ["inputs: it is missing"]),
     (lambda: millrace.dedupe(True), ["inputs: it is a path or several, not bool"]),
     (lambda: millrace.dedupe({"a": "b"}), ["inputs: it is a path or several, not dict"]),

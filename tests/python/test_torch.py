@@ -171,7 +171,7 @@ def test_wrong_options(options, words):
 
 
 def test_wrong_series():
-    for source, words in ((np.zeros((40, 3)), "3 columns"), (np.zeros((2, 40, 4)), "3 axes"), (["a", "b"] * 20, "no array of numbers"), ({}, "no series"),
+    for source, words in ((np.zeros((40, 3)), "3 columns"), (np.zeros((2, 40, 4)), "3 axes"), (["a", "b"] * 20, "not an array of numbers"), ({}, "no series"),
                           ([], "no series"), (None, "0 axes"), ({"bad": np.zeros((40, 3))}, "bad")):
         with pytest.raises(millrace.UsageError, match=words):
             Charts(source, **DRAWING)

@@ -23,7 +23,7 @@ namespace {
 
 std::atomic<bool> forked{false};
 
-// Runs all parts on the calling thread.
+// Runs all ranges on the calling thread.
 void run_serially(std::size_t count, std::size_t grain, const Executor& executor,
                   const std::function<void(std::size_t, std::size_t)>& body) {
   for (std::size_t at = 0; at < count && !executor.cancelled(); at += std::min(grain, count - at)) {

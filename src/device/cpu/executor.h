@@ -1,4 +1,4 @@
-// Input: a range of independent work and a function for parts of it.
+// Input: a range of independent work and a function for ranges of it.
 // Output: the work done on this job's threads.
 // Never: influences a result: a body sees only its range, so any split gives the same bytes.
 #pragma once

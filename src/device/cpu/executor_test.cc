@@ -85,7 +85,7 @@ TEST(Executor, CancelStopsWhatHasNotBegun) {
     });
     EXPECT_TRUE(executor.cancelled());
     EXPECT_GE(calls, 1U);
-    // Each thread may have begun one part before it saw the cancel.
+    // Each thread may have begun one range before it saw the cancel.
     EXPECT_LE(calls, static_cast<std::size_t>(executor.threads()) + 1);
     const std::size_t before = calls;
     executor.parallel_for(kParts, 1, [&](std::size_t, std::size_t) { ++calls; });

@@ -26,7 +26,8 @@ Found open_library(const std::string& library) {
   const auto find = [&]<typename F>(F*& function, const char* name) {
     function = reinterpret_cast<F*>(::dlsym(handle, name));
     if (function == nullptr && out.reason.empty()) {
-      out.reason = fmt::format("{} lacks the function {}: it is none of NVIDIA's since CUDA 4", library, name);
+      out.reason =
+          fmt::format("{} lacks the function {}: it is not an NVIDIA driver, or is older than CUDA 4", library, name);
     }
   };
 #define MILLRACE_FIND(function, symbol, parameters) find(out.api.function, #symbol);
@@ -49,7 +50,7 @@ const Api* find_api(const std::string& library, std::string& reason) {
   reason = found.reason;
   if (!reason.empty()) return nullptr;
   if (const Result code = found.api.init(0); code != 0) {
-    reason = fmt::format("the NVIDIA driver does not start (cuInit gave {})", code);
+    reason = fmt::format("the NVIDIA driver does not start (cuInit returned {})", code);
     return nullptr;
   }
   return &found.api;

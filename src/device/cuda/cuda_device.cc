@@ -112,7 +112,7 @@ class CudaEvent : public DeviceEvent {
   explicit CudaEvent(std::shared_ptr<SharedContext> shared) : shared_(std::move(shared)) {
     const MutexLock lock(shared_->mutex);
     if (shared_->idle.empty()) {
-      shared_->check(shared_->api.event_create(&event, 0), "making an event");
+      shared_->check(shared_->api.event_create(&event, 0), "creating an event");
     } else {
       event = shared_->idle.back();
       shared_->idle.pop_back();
@@ -144,7 +144,8 @@ class AdoptedMemory : public DeviceAllocation {
       : DeviceAllocation(size, {}) {
     const SharedContext& shared = *ours;
     handle = address;
-    if (size.count > ~std::uint64_t{0} - address) refuse("it reaches beyond all addresses", "pass its own shape");
+    if (size.count > ~std::uint64_t{0} - address)
+      refuse("it reaches beyond the address space", "pass the array's own shape");
     const CurrentContext current(shared);
     // Memory that is mapped in segments (cuMemMap) has one range per segment.
     for (std::uint64_t at = address, end = address + size.count; at < end;) {
@@ -155,22 +156,23 @@ class AdoptedMemory : public DeviceAllocation {
       cuda::Context context = nullptr;
       if (!ask(shared, type, kMemoryType, at) || type != kOnDevice || !ask(shared, ordinal, kOrdinal, at)) {
         if (at == address) {
-          refuse("no memory of a device lies at its address",
-                 "pass memory that the device's own library has allocated in this process");
+          refuse("no device memory found at its address",
+                 "pass memory that a CUDA library has allocated in this process");
         }
-        refuse(fmt::format("only {} of its {} bytes are allocated", at - address, size.count), "pass its own shape");
+        refuse(fmt::format("only {} of its {} bytes are allocated", at - address, size.count),
+               "pass the array's own shape");
       }
       if (ordinal != shared.ordinal) {
-        refuse(fmt::format("it lies on CUDA's device {}, not on {}", ordinal, shared.ordinal), "copy it there");
+        refuse(fmt::format("it is on CUDA device {}; expected device {}", ordinal, shared.ordinal),
+               "copy it to that device");
       }
       if (ask(shared, context, kContext, at) && context != nullptr && context != shared.context) {
-        refuse("it was allocated in another context than the device's primary one",
-               "allocate it by cudaMalloc or PyTorch");
+        refuse("it was allocated outside the device's primary context", "allocate it with cudaMalloc or PyTorch");
       }
       cuda::DevicePointer base = 0;
       std::size_t bytes = 0;
       const Result found = shared.api.address_range(&base, &bytes, at);
-      if (!is_one_of(kUnknown, found)) shared.check(found, "asking how much memory there is");
+      if (!is_one_of(kUnknown, found)) shared.check(found, "querying the size of memory");
       // Some kinds of memory have no ranges: then the last byte is checked.
       at = found == 0 && base + bytes > at ? base + bytes : std::max(at + 1, end - 1);
     }
@@ -191,7 +193,7 @@ class AdoptedMemory : public DeviceAllocation {
   static bool ask(const SharedContext& shared, T& value, int attribute, std::uint64_t address) {
     const Result result = shared.api.pointer_attribute(&value, attribute, address);
     if (is_one_of(kUnknown, result)) return false;
-    shared.check(result, "asking whose memory it is");
+    shared.check(result, "querying the owner of memory");
     return true;
   }
 };
@@ -223,7 +225,7 @@ class CudaQueue : public QueueBackend {
   explicit CudaQueue(std::shared_ptr<SharedContext> shared) : shared_(std::move(shared)), api_(shared_->api) {
     const CurrentContext current(*shared_);
     // This stream does not wait for other work of this process on the same device.
-    shared_->check(api_.stream_create(&stream_, kNonBlocking), "making a queue");
+    shared_->check(api_.stream_create(&stream_, kNonBlocking), "creating a queue");
   }
   ~CudaQueue() override {
     try {
@@ -279,7 +281,7 @@ class CudaQueue : public QueueBackend {
     const CurrentContext current(*shared_);
     float milliseconds = 0;
     auto &begin = dynamic_cast<CudaEvent&>(from), &end = dynamic_cast<CudaEvent&>(to);
-    shared_->check(api_.event_elapsed(&milliseconds, begin.event, end.event), "asking for times");
+    shared_->check(api_.event_elapsed(&milliseconds, begin.event, end.event), "reading times");
     begin.passed = end.passed = true;
     return static_cast<double>(milliseconds) * 1e-3;
   }
@@ -314,7 +316,7 @@ class CudaBackend : public DeviceBackend {
   Bytes free_memory() override {
     const CurrentContext current(*shared_);
     std::size_t free = 0, all = 0;
-    shared_->check(shared_->api.memory_info(&free, &all), "asking for its memory");
+    shared_->check(shared_->api.memory_info(&free, &all), "querying its free memory");
     return {free};
   }
 
@@ -348,7 +350,7 @@ class CudaBackend : public DeviceBackend {
     cuda::Module module = nullptr;
     const Result result = shared_->api.module_load(&module, ptx.c_str(), 2, options.data(), values.data());
     if (is_one_of(kNotCompiled, result)) {
-      throw Failure(ErrorCode::unavailable, fmt::format("the driver does not compile the kernels of '{}': {} {}",
+      throw Failure(ErrorCode::unavailable, fmt::format("the driver failed to compile the kernels of '{}': {} {}",
                                                         source.name, cuda::name_of(shared_->api, result), log.data()));
     }
     shared_->check(result, "compiling kernels");

@@ -77,7 +77,7 @@ CudaDriver find_cuda_driver(const std::string& library, const std::string& build
     found.ordinal = i;
     driver.devices.push_back(std::move(found));
   }
-  if (driver.devices.empty()) driver.reason = "no listed device answers";
+  if (driver.devices.empty()) driver.reason = "no device of the NVIDIA driver responds";
   return driver;
 }
 

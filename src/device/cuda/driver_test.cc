@@ -53,10 +53,10 @@ TEST(CudaDriver, ListsDevicesAndSkipsABrokenOne) {
 }
 
 TEST(CudaDriver, EveryWayToHaveNoneHasItsReason) {
-  EXPECT_THAT(fake("does not start").reason, HasSubstr("cuInit gave 999"));
+  EXPECT_THAT(fake("does not start").reason, HasSubstr("cuInit returned 999"));
   EXPECT_EQ(fake("no device").reason, "the NVIDIA driver lists no device");
   EXPECT_EQ(fake("no count").reason, "the NVIDIA driver lists no device");
-  EXPECT_EQ(fake("silent").reason, "no listed device answers");
+  EXPECT_EQ(fake("silent").reason, "no device of the NVIDIA driver responds");
   for (const char* pretends : {"does not start", "no device", "no count", "silent"}) {
     EXPECT_TRUE(fake(pretends).devices.empty());
   }

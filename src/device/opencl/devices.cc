@@ -69,7 +69,7 @@ OpenClDevices find_opencl_devices() {
   opencl::Platform platforms[16] = {};
   std::uint32_t count = 0;
   if (api->platforms(16, platforms, &count) != 0 || count == 0) {
-    out.reason = "OpenCL is here, but no driver for it";
+    out.reason = "OpenCL is installed, but no driver for it was found";
     return out;
   }
   for (std::uint32_t p = 0; p < std::min(count, 16U); ++p) {

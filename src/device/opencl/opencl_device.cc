@@ -104,7 +104,7 @@ class OpenClQueue : public QueueBackend {
   explicit OpenClQueue(std::shared_ptr<SharedContext> shared) : shared_(std::move(shared)), api_(shared_->api) {
     Result result = 0;
     queue_ = api_.create_queue(shared_->context, shared_->device, kProfiling, &result);
-    SharedContext::check(result, "making a queue");
+    SharedContext::check(result, "creating a queue");
   }
   ~OpenClQueue() override { api_.release_queue(queue_); }
 
@@ -130,10 +130,10 @@ class OpenClQueue : public QueueBackend {
         const opencl::Memory memory = memory_of(*argument.array);
         // The argument is the handle itself, so its size is passed.
         constexpr std::size_t kHandle = sizeof(opencl::Memory);  // NOLINT(bugprone-sizeof-expression)
-        SharedContext::check(api_.set_argument(shared.kernel, place, kHandle, &memory), "handing over an array");
+        SharedContext::check(api_.set_argument(shared.kernel, place, kHandle, &memory), "passing an array");
       } else {
         SharedContext::check(api_.set_argument(shared.kernel, place, argument.bytes, argument.value.data()),
-                             "handing over a number");
+                             "passing a number");
       }
     }
     const std::size_t all = std::size_t{blocks} * threads, group = threads;
@@ -186,8 +186,8 @@ class OpenClBackend : public DeviceBackend {
     return std::make_shared<PageMemory>(size, std::move(reservations));
   }
   std::shared_ptr<DeviceAllocation> adopt(std::uint64_t, Bytes) override {
-    throw Failure(ErrorCode::unavailable, "OpenCL's memory has no address that could be passed", "",
-                  "pass memory of the host");
+    throw Failure(ErrorCode::unavailable, "memory of an OpenCL device cannot be passed by address", "",
+                  "pass host memory");
   }
   std::unique_ptr<QueueBackend> make_queue() override { return std::make_unique<OpenClQueue>(shared_); }
   Bytes free_memory() override { return memory_; }
@@ -218,8 +218,9 @@ class OpenClBackend : public DeviceBackend {
     const bool exact = assume_exact_ || ((!source.singles || has(kSingles, kDenormals | kNearest | kExactDivision)) &&
                                          (!source.doubles || has(kDoubles, kDenormals | kNearest | kFused)));
     if (exact) return;
-    throw Failure(ErrorCode::unavailable,
-                  fmt::format("its floating numbers are not exact enough for the kernels of '{}'", source.name));
+    throw Failure(
+        ErrorCode::unavailable,
+        fmt::format("its floating-point arithmetic is not exact enough for the kernels of '{}'", source.name));
   }
 
   opencl::Program program_of(const KernelSource& source) MILLRACE_REQUIRES(mutex_) {
@@ -243,7 +244,7 @@ class OpenClBackend : public DeviceBackend {
       log.resize(std::min(std::min(log.find('\0'), log.size()), kShown));
       shared_->api.release_program(program);
       throw Failure(ErrorCode::unavailable,
-                    fmt::format("the driver does not compile the kernels of '{}': {}", source.name, log));
+                    fmt::format("the driver failed to compile the kernels of '{}': {}", source.name, log));
     }
     return programs_[name] = program;
   }

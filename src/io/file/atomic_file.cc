@@ -114,7 +114,7 @@ void AtomicFile::name_temporary() {
       return;
     }
   } while (errno == EEXIST);
-  throw_system_error("cannot be put in place", path_);
+  throw_system_error("cannot be renamed to its final name", path_);
 }
 
 AtomicFile::~AtomicFile() {
@@ -160,8 +160,8 @@ void AtomicFile::commit() {
   const auto named = state_of_name(temporary_folder(), temporary_);
   if (!written || !named || !written->has_same_inode(*named)) {
     temporary_.clear();  // the file of that name is not ours to remove
-    throw Failure(ErrorCode::conflict, "its temporary file was exchanged or removed by another program", path_,
-                  "see that no other run works on the same output, and run the same command again");
+    throw Failure(ErrorCode::conflict, "another program replaced or removed its temporary file", path_,
+                  "make sure that no other run writes the same output, and run the same command again");
   }
   if (work_folder_) {
     publish_shard();
@@ -184,8 +184,8 @@ bool AtomicFile::is_folder_published() const {
 
 void AtomicFile::publish_shard() {
   const auto published = [&] {
-    return Failure(ErrorCode::conflict, "another run has published the output while this one made a shard of it", path_,
-                   "nothing is missing where that run has ended well");
+    return Failure(ErrorCode::conflict, "another run finished the output while this run was writing a shard of it",
+                   path_, "if that run succeeded, the output is complete");
   };
   if (!is_folder_published()) throw published();
   const int reason = rename_new(work_folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
@@ -205,7 +205,7 @@ void AtomicFile::publish_shard() {
     }
     if (!is_folder_published()) throw published();
     if (!there) {
-      throw Failure(ErrorCode::conflict, "another run has taken it away, or it cannot be read", path_,
+      throw Failure(ErrorCode::conflict, "another run removed it, or it cannot be read", path_,
                     "run the same command again");
     }
     if (::renameat(work_folder_.get(), temporary_.c_str(), folder_.get(), name().c_str()) == 0) {
@@ -214,13 +214,13 @@ void AtomicFile::publish_shard() {
     }
   }
   errno = reason == EEXIST ? errno : reason;
-  throw_system_error("cannot be put in place", path_);
+  throw_system_error("cannot be renamed to its final name", path_);
 }
 
 void AtomicFile::publish() {
   if (replaces_.any_file) {
     if (::renameat(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str()) != 0)
-      throw_system_error("cannot be put in place", path_);
+      throw_system_error("cannot be renamed to its final name", path_);
     return;
   }
   bool lost = false;
@@ -229,13 +229,14 @@ void AtomicFile::publish() {
               : rename_new(folder_.get(), temporary_.c_str(), folder_.get(), name().c_str());
   // The exchanged file belongs to another program: it is kept under the temporary name.
   if (lost)
-    throw_system_error("cannot be given back its name", join_path(folder_of(path_), std::exchange(temporary_, "")));
+    throw_system_error("a file of another program got this name and cannot be renamed back",
+                       join_path(folder_of(path_), std::exchange(temporary_, "")));
   if (errno == EEXIST) {
-    throw Failure(ErrorCode::conflict, "another file has taken its name while the work was done",
+    throw Failure(ErrorCode::conflict, "another program created a file of this name during the run",
                   escape_unprintable(path_),
-                  "move that one away, or name another output, and run the same command again");
+                  "move that file away, or choose another output, and run the same command again");
   }
-  if (errno != 0) throw_system_error("cannot be put in place", path_);
+  if (errno != 0) throw_system_error("cannot be renamed to its final name", path_);
   if (replaces_.examined) ::unlinkat(folder_.get(), temporary_.c_str(), 0);
 }
 
@@ -245,7 +246,7 @@ void write_file_unsynced(const std::string& path, std::string_view text) {
   if (!file) throw_system_error("cannot be created", path);
   try {
     write_all(file.get(), text, path);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) throw_system_error("cannot be put in place", path);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) throw_system_error("cannot be renamed to its final name", path);
   } catch (const Failure&) {
     ::unlink(temporary.c_str());
     throw;

@@ -44,7 +44,7 @@ class AtomicFile {
 
   explicit AtomicFile(std::string path);
   // File of a shard. Several runs may make it, each with the same bytes. Its temporary file is in the work folder, on
-  // the same file system. The folder where shards are merged never has an unfinished file. commit() throws
+  // the same file system. The folder where shards are merged never has a temporary file. commit() throws
   // Failure(conflict) if another run has published that folder meanwhile. A file that is to be joined with others is
   // then removed from the folder. Any other new file is kept as part of the published output.
   struct ShardOptions {

@@ -105,7 +105,7 @@ TEST(AtomicFile, FailuresNameThePath) {
     file.commit();
     ADD_FAILURE() << "a folder was replaced by a file";
   } catch (const Failure& failure) {
-    EXPECT_THAT(failure.what(), HasSubstr("/folder: cannot be put in place"));
+    EXPECT_THAT(failure.what(), HasSubstr("/folder: cannot be renamed"));
   }
 }
 

@@ -1,4 +1,4 @@
-// Tests a shard that is put in place while another run publishes its folder: between the two checks of the folder.
+// Tests a shard that is published while another run publishes its folder: between the two checks of the folder.
 #include <gtest/gtest.h>
 #include <stdio.h>
 #include <sys/syscall.h>

@@ -78,7 +78,7 @@ int open_without_links(const std::string& path, int flags) {
 Error refused(const std::string& folder, int reason) {
   if (reason == ELOOP) {
     return {ErrorCode::conflict, "its folder is reached through a symbolic link", escape_unprintable(folder),
-            "name the folder that the link points to"};
+            "give the path of the folder that the link points to"};
   }
   return system_error("its folder cannot be opened", escape_unprintable(folder), reason);
 }
@@ -118,10 +118,11 @@ std::optional<FileState> state_of_name(int folder, const std::string& name) {
 }
 
 Outcome<Descriptor> open_folder(const std::string& path) {
-  // A path with ".." in it leads to another folder than it says as soon as a folder is moved.
+  // A path with ".." in it leads to another folder than it names as soon as a folder is moved.
   for (const std::string& name : split(path, '/')) {
     if (name == "..")
-      return Error{ErrorCode::conflict, "its path holds '..'", escape_unprintable(path), "name it without"};
+      return Error{ErrorCode::conflict, "its path contains '..'", escape_unprintable(path),
+                   "give the path without '..'"};
   }
   int fd = open_without_links(path, O_RDONLY);
   // O_PATH opens a folder that may be entered and written but not listed. Such a folder cannot be synced.
@@ -135,7 +136,7 @@ Outcome<DirectoryEntry> DirectoryEntry::make(const std::string& path) {
   const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
   const std::string_view last = std::string_view(path).substr(name);
   if (last.empty() || last == "." || last == "..") {
-    return Error{ErrorCode::conflict, "it names no file in a folder", escape_unprintable(path), ""};
+    return Error{ErrorCode::conflict, "not the path of a file", escape_unprintable(path), ""};
   }
   auto folder = open_folder(slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash));
   if (!folder) return folder.error();
@@ -224,7 +225,7 @@ Outcome<void> make_folders_no_follow(const std::string& folder, unsigned mode) {
     const auto entry = DirectoryEntry::make(part);
     if (!entry) return entry.error();
     if (::mkdirat(entry->folder(), entry->name(), mode) != 0 && errno != EEXIST) {
-      return system_error("the folder cannot be made", escape_unprintable(part), errno);
+      return system_error("the folder cannot be created", escape_unprintable(part), errno);
     }
     entry->sync_folder();
   }

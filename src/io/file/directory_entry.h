@@ -94,7 +94,7 @@ int rename_new(int from_folder, const char* from, int to_folder, const char* to,
 int rename_over(int from_folder, const char* from, int to_folder, const char* to, const FileState& examined,
                 bool& lost);
 
-// Opens a folder without following a link. Errors are those of Place::of().
+// Opens a folder without following a link. Errors are those of DirectoryEntry::make().
 Outcome<Descriptor> open_folder(const std::string& path);
 
 // Makes the missing folders of a path, each with this mode, and follows no link.

@@ -96,7 +96,7 @@ Outcome<Descriptor> FileReader::reopen() const {
 }
 
 Error FileReader::error() const {
-  if (error_number_ == ECANCELED) return interrupted("it was not read to its end", escape_unprintable(path_));
+  if (error_number_ == ECANCELED) return interrupted("it was read only in part", escape_unprintable(path_));
   return system_error("cannot be read", escape_unprintable(path_), error_number_);
 }
 

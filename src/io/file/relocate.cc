@@ -130,8 +130,8 @@ Outcome<void> make_copy(Descriptor original, const std::string& from, const Dire
       const auto same = have_same_bytes(std::move(original), from, Descriptor(::dup(out.get())), temporary.path());
       if (!same) done = same.error();
       if (same && !*same) {
-        done = Error{ErrorCode::io, "the copy does not hold the same bytes", escape_unprintable(temporary.path()),
-                     "check the drive"};
+        done = Error{ErrorCode::io, "the copy differs from the original", escape_unprintable(temporary.path()),
+                     "check the drive for errors"};
       }
     }
   }
@@ -219,7 +219,7 @@ Outcome<void> remove_name(const std::string& path, const std::optional<FileState
   const auto entry = DirectoryEntry::make(path);
   if (!entry && entry.error().code == ErrorCode::not_found) return {};
   if (!entry) return entry.error();
-  if (expected && entry->exists() && !is_still(*entry, *expected)) return changed(path, "a moment ago");
+  if (expected && entry->exists() && !is_still(*entry, *expected)) return changed(path, "since it was examined");
   const int reason = entry->unlink();
   if (reason != 0 && reason != ENOENT) return failed("cannot be removed", path, reason);
   return {};
@@ -289,7 +289,7 @@ Outcome<void> rename_new(const std::string& from, const std::string& to, const s
   if (expected && !is_still(*two.to, *expected)) {
     call_step_hook("put back what was renamed");
     if (auto done = rename_places(*two.to, *two.from); !done.ok()) return done;
-    return changed(from, "a moment ago");
+    return changed(from, "since it was examined");
   }
   call_step_hook("sync the folders");
   sync_both(*two.from, *two.to);
@@ -306,7 +306,7 @@ Outcome<void> copy(const std::string& from, const std::string& to, const std::st
   if (!original) return original.error();
   if (expected) {
     const auto state = state_of_descriptor(original->get());
-    if (!state || !state->same(*expected)) return changed(from, "a moment ago");
+    if (!state || !state->same(*expected)) return changed(from, "since it was examined");
   }
   if (auto done = make_copy(std::move(original).value(), from, *made.to, mtime_ns); !done.ok()) return done;
   const auto target = DirectoryEntry::make(to);
@@ -398,11 +398,11 @@ Outcome<void> replace_by_link(const std::string& path, const std::string& target
   if (!partner_file) return partner_file.error();
   const auto before = state_of_descriptor(old_file->get()), compared = state_of_descriptor(partner_file->get());
   if (!before || !compared) return failed("cannot be examined", path, errno);
-  if (linking.path && !before->same(*linking.path)) return changed(path, "a moment ago");
-  if (linking.target && !compared->same(*linking.target)) return changed(target, "a moment ago");
+  if (linking.path && !before->same(*linking.path)) return changed(path, "since it was examined");
+  if (linking.target && !compared->same(*linking.target)) return changed(target, "since it was examined");
   if (!linking.any_access && !have_same_access(old_file->get(), partner_file->get())) {
     return Error{ErrorCode::conflict,
-                 "its owner, group, mode or access list is not that of " + escape_unprintable(target),
+                 "its owner, group, permissions or access list differ from those of " + escape_unprintable(target),
                  escape_unprintable(path), ""};
   }
   const Descriptor linked(::dup(partner_file->get()));
@@ -432,7 +432,7 @@ Outcome<void> replace_by_link(const std::string& path, const std::string& target
     if (!undisturbed(*made)) {
       if (::renameat2(made->folder(), made->name(), old.folder(), old.name(), RENAME_EXCHANGE) != 0) {
         Error error = changed(path, "while it was compared");
-        error.what += "; what had its name is now " + escape_unprintable(temporary);
+        error.what += "; the file that had its name is now " + escape_unprintable(temporary);
         return error;
       }
       made->unlink();

@@ -2,8 +2,8 @@
 // Output: the same files under the new names; or the files under their old names, and the reason.
 // Never: overwrites a file except in *_over(); keeps a file's only bytes where a crash loses them; follows a link.
 //
-// Paths are those that Place accepts: resolved, with no symbolic link in them. If a state is expected, a file with
-// another state is put back.
+// Paths are those that `DirectoryEntry` accepts: resolved, with no symbolic link in them. If a state is expected, a
+// file with another state is put back.
 //
 // A crash may interrupt every function between any two of its system calls. The file then has its old name, its new
 // name, or both. At most one more file is left, under the temporary name that the caller chose and knows.

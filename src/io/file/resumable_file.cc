@@ -28,7 +28,8 @@ ResumableFile::ResumableFile(std::string path, std::uint64_t keep)
     : path_(std::move(path)), file_(open(path_, 0)), size_(keep) {
   const auto state = file_ ? state_of_descriptor(file_.get()) : std::nullopt;
   if (!state || !state->regular || state->size < keep)
-    throw Failure(ErrorCode::conflict, "it is not there as it was", escape_unprintable(path_), "");
+    throw Failure(ErrorCode::conflict, "it is missing, or shorter than at the end of the previous run",
+                  escape_unprintable(path_), "");
 }
 
 void ResumableFile::append(std::span<const std::byte> bytes) {
@@ -44,7 +45,7 @@ void ResumableFile::read_at(std::uint64_t offset, std::span<std::byte> out) cons
   errno = 0;
   if (millrace::read_at(file_.get(), offset, out) == out.size()) return;
   if (errno != 0) throw_system_error("cannot be read", path_);
-  throw Failure(ErrorCode::bad_data, "it is shorter than it was", escape_unprintable(path_), "");
+  throw Failure(ErrorCode::bad_data, "it became shorter during the run", escape_unprintable(path_), "");
 }
 
 void ResumableFile::sync() {

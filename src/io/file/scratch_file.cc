@@ -19,20 +19,22 @@ ScratchFile::ScratchFile(const std::string& folder)
   // Some file systems have no files without a name (O_TMPFILE).
   std::string name = join_path(folder, std::string(AtomicFile::kTemporaryPrefix) + "XXXXXX");
   file_ = Descriptor(::mkostemp(name.data(), O_CLOEXEC));
-  if (!file_) throw Failure(system_error("no scratch file can be made in it", escape_unprintable(folder), errno));
+  if (!file_)
+    throw Failure(system_error("a temporary file cannot be created in this folder", escape_unprintable(folder), errno));
   ::unlink(name.c_str());
 }
 
 void ScratchFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   if (!millrace::write_at(file_.get(), offset, bytes))
-    throw Failure(system_error("the scratch file in it cannot be written", escape_unprintable(folder_), errno));
+    throw Failure(
+        system_error("the temporary file in this folder cannot be written", escape_unprintable(folder_), errno));
 }
 
 void ScratchFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
   errno = 0;
   const std::size_t got = millrace::read_at(file_.get(), offset, out);
   if (errno != 0)
-    throw Failure(system_error("the scratch file in it cannot be read", escape_unprintable(folder_), errno));
+    throw Failure(system_error("the temporary file in this folder cannot be read", escape_unprintable(folder_), errno));
   std::fill(out.begin() + static_cast<std::ptrdiff_t>(got), out.end(), std::byte{0});
 }
 

@@ -131,12 +131,13 @@ bool shared_trash(const std::string& top) {
 Outcome<void> prepare(const std::string& trash) {
   for (const char* part : {"", "/files", "/info"}) {
     if (auto made = make_folders_no_follow(trash + part, 0700); !made.ok()) {
-      made.error().what = fmt::format("the trash {} cannot be made: {}", escape_unprintable(trash), made.error().what);
+      made.error().what =
+          fmt::format("the trash folder {} cannot be created: {}", escape_unprintable(trash), made.error().what);
       return made;
     }
     if (whose_folder(trash + part) == Whose::others) {
       return Error{ErrorCode::conflict,
-                   fmt::format("the trash {} belongs to somebody else", escape_unprintable(trash + part)),
+                   fmt::format("the trash folder {} belongs to another user", escape_unprintable(trash + part)),
                    escape_unprintable(trash), ""};
     }
   }
@@ -175,7 +176,8 @@ Outcome<void> put_in(const std::string& trash, const std::string& noted_path, co
     const Descriptor out(
         ::openat(note->folder(), note->name(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!out && errno == EEXIST) continue;
-    if (!out) return system_error("the trash cannot take a note", escape_unprintable(note->path()), errno);
+    if (!out)
+      return system_error("the trash's record of the file cannot be written", escape_unprintable(note->path()), errno);
     try {
       write_all(out.get(), text, note->path());
       if (::fsync(out.get()) != 0)
@@ -183,7 +185,7 @@ Outcome<void> put_in(const std::string& trash, const std::string& noted_path, co
     } catch (const Failure& failure) {
       note->unlink();
       Error error = failure.error();
-      error.what = "the trash cannot take a note: " + error.what;
+      error.what = "the trash's record of the file cannot be written: " + error.what;
       return error;
     }
     note->sync_folder();
@@ -192,7 +194,8 @@ Outcome<void> put_in(const std::string& trash, const std::string& noted_path, co
     if (done.ok() && whose_folder(trash + "/files") == Whose::others) {
       done = rename_new(file, path, expected);
       if (done.ok())
-        done = Error{ErrorCode::conflict, "the trash was exchanged a moment ago", escape_unprintable(trash), ""};
+        done = Error{ErrorCode::conflict, "another user replaced the trash folder meanwhile; the file was moved back",
+                     escape_unprintable(trash), ""};
       note->unlink();
       return done;
     }
@@ -220,7 +223,7 @@ Outcome<void> move_to_trash(const std::string& path, const FileState& expected) 
   }
   auto done = put_in(join_path(top, ".Trash-" + user), noted, path, expected);
   if (!done.ok() && done.error().code != ErrorCode::conflict && done.error().code != ErrorCode::not_found)
-    done.error().remedy = "where there is no trash, use --action move=DIR or delete";
+    done.error().remedy = "without a usable trash, choose --action move=DIR or --action delete";
   return done;
 }
 

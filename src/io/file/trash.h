@@ -17,7 +17,8 @@
 
 namespace millrace {
 
-// Moves a file to the trash. The path is one that Place accepts; a file that is not the expected one is kept.
+// Moves a file to the trash. The path is one that `DirectoryEntry` accepts; a file that is not the expected one is
+// kept.
 Outcome<void> move_to_trash(const std::string& path, const FileState& expected);
 
 // Searches for trashed files in the home trash and in the trashes of the drive that they were on. Listings are cached,

@@ -38,13 +38,13 @@ std::string user_folder(const char* variable, const char* below_home) {
 std::string data_folder() {
   std::string out = user_folder("XDG_DATA_HOME", ".local/share");
   if (!out.empty()) return out;
-  throw Failure(ErrorCode::usage, "no home folder is known for what is kept between runs", "HOME",
-                "set HOME or XDG_DATA_HOME, or name the files, as with --catalog and --journal");
+  throw Failure(ErrorCode::usage, "no home folder was found for the files that are kept between runs", "HOME",
+                "set HOME or XDG_DATA_HOME, or give the files with options such as --catalog and --journal");
 }
 
 std::string name_of_user(std::uint32_t id) {
   const passwd* const user = ::getpwuid(id);
-  return user == nullptr ? fmt::format("the user {}", id) : fmt::format("{} ({})", user->pw_name, id);
+  return user == nullptr ? fmt::format("user {}", id) : fmt::format("{} ({})", user->pw_name, id);
 }
 
 // Returns true for a group that has only this user. Distributions that make a group for each user let it write to all
@@ -73,20 +73,19 @@ std::optional<Error> doubt(int fd, const FileState& state, const std::string& pa
   const char* const what = folder ? "its folder" : "it";
   const std::string named = folder ? folder_of(path) : path;
   const auto untrusted_error = [&](const std::string& why, const std::string& remedy) {
-    return Error{ErrorCode::conflict, "it is not believed: " + why, escape_unprintable(path),
-                 remedy + "; where the file system knows no owners and modes, add --trust-files"};
+    return Error{ErrorCode::conflict, "not trusted: " + why, escape_unprintable(path),
+                 remedy + "; if the file system has no owners and permissions, add --trust-files"};
   };
-  const std::string elsewhere = "name a file in a folder of your own (mkdir -m 700 FOLDER makes one)";
+  const std::string elsewhere = "choose a file in a private folder (mkdir -m 700 FOLDER creates one)";
   if (state.owner != me && !(folder && state.owner == 0)) {
     return untrusted_error(
         fmt::format("{} belongs to {}, not to {}", what, name_of_user(state.owner), name_of_user(me)), elsewhere);
   }
   if (!can_others_write(fd, state)) return std::nullopt;
   const bool for_all = folder && (state.owner != me || (state.mode & S_ISVTX) != 0);
-  return untrusted_error(fmt::format("{} may be written by others (mode {:04o})", what, state.mode),
-                         for_all ? elsewhere
-                                 : fmt::format("take that right from them (chmod go-w '{}'), or {}",
-                                               escape_unprintable(named), elsewhere));
+  return untrusted_error(
+      fmt::format("other users can write to {} (mode {:04o})", what, state.mode),
+      for_all ? elsewhere : fmt::format("run chmod go-w '{}', or {}", escape_unprintable(named), elsewhere));
 }
 
 // Closes a file or folder of the user's data folder to group and others. Earlier versions left it open to everyone who
@@ -122,11 +121,11 @@ void believe_above(std::string above, const std::string& path) {
     if ((state->owner != ::geteuid() && state->owner != 0) || (shared && (state->mode & S_ISVTX) == 0)) {
       throw Failure(
           ErrorCode::conflict,
-          fmt::format("it is not believed: others can exchange folders in {} (of {}, mode {:04o})",
+          fmt::format("not trusted: other users can replace folders in {} (owner {}, mode {:04o})",
                       escape_unprintable(above), name_of_user(state->owner), state->mode),
           escape_unprintable(path),
-          "name a file in a folder of your own, below folders that are yours or root's; where the file system "
-          "knows no owners and modes, add --trust-files");
+          "choose a file in a private folder whose parent folders belong to you or root; if the file system has no "
+          "owners and permissions, add --trust-files");
     }
     if (above == "/" || above == ".") return;
   }
@@ -187,7 +186,7 @@ void make_private_folders(const std::string& folder) {
       const int reason = errno;
       struct stat info {};
       if (::stat(part.c_str(), &info) != 0)
-        throw Failure(system_error("the folder cannot be made", escape_unprintable(part), reason));
+        throw Failure(system_error("the folder cannot be created", escape_unprintable(part), reason));
     }
     if (at != std::string::npos) ++at;
   }
@@ -203,11 +202,11 @@ Outcome<void> make_trusted_folder(const std::string& path) {
   const auto entry = DirectoryEntry::make(path);
   if (!entry) return entry.error();
   if (::mkdirat(entry->folder(), entry->name(), 0700) != 0 && errno != EEXIST) {
-    return system_error("the folder cannot be made", escape_unprintable(path), errno);
+    return system_error("the folder cannot be created", escape_unprintable(path), errno);
   }
   entry->sync_folder();
   if (is_trusted_folder(path)) return {};
-  return Error{ErrorCode::conflict, "somebody else has made this folder", escape_unprintable(path),
+  return Error{ErrorCode::conflict, "another program created this folder at the same time", escape_unprintable(path),
                "run the same command again"};
 }
 
@@ -230,8 +229,10 @@ Descriptor open_trusted_file(const std::string& path, Trust trust, bool write, b
   Descriptor fd(::openat(folder.get(), name.c_str(), how | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600));
   if (!fd) {
     if (errno == ELOOP) {
+      const auto target = real_path(path);
       throw Failure(ErrorCode::conflict, "it is a symbolic link, which is not followed", escape_unprintable(path),
-                    "name the file that it points to: " + escape_unprintable(real_path(path).value_or("nothing")));
+                    target ? "give the file that it points to: " + escape_unprintable(*target)
+                           : "it points to no file: remove the link");
     }
     throw Failure(system_error("cannot be opened", escape_unprintable(path), errno));
   }

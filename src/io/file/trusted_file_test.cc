@@ -52,7 +52,7 @@ TEST_F(TrustedFileTest, TrustsOnlyTheUsersOwnFiles) {
   EXPECT_EQ(doubt(folder_.at("mine/none")), "") << "what is not there says nothing";
   for (const unsigned mode : {0646, 0666, 0602}) {
     ::chmod(file_.c_str(), mode);
-    EXPECT_THAT(doubt(file_), HasSubstr("may be written by others"));
+    EXPECT_THAT(doubt(file_), HasSubstr("can write to it"));
     EXPECT_THAT(doubt(file_), HasSubstr("--trust-files"));
     EXPECT_EQ(doubt(file_, Trust::files), "");
     EXPECT_EQ(mode_of(file_), mode) << "what a person named is not changed";
@@ -60,7 +60,7 @@ TEST_F(TrustedFileTest, TrustsOnlyTheUsersOwnFiles) {
   ::chmod(file_.c_str(), 0600);
   for (const unsigned mode : {0777, 0757, 01777}) {
     ::chmod(folder_.at("mine").c_str(), mode);
-    EXPECT_THAT(doubt(file_), HasSubstr("its folder may be written by others"));
+    EXPECT_THAT(doubt(file_), HasSubstr("can write to its folder"));
     // A folder that everybody shares must not be closed to others.
     EXPECT_EQ(doubt(file_).find("chmod go-w") == std::string::npos, mode == 01777) << doubt(file_);
     EXPECT_THAT(doubt(file_), HasSubstr("mkdir -m 700"));
@@ -84,10 +84,10 @@ TEST_F(TrustedFileTest, OthersFilesAreNotTrusted) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs another user: run as root";
   ASSERT_EQ(::chown(file_.c_str(), 0, kSomebody), 0);
   ::chmod(file_.c_str(), 0664);
-  EXPECT_THAT(doubt(file_), HasSubstr("may be written by others")) << "a group of others";
+  EXPECT_THAT(doubt(file_), HasSubstr("can write to it")) << "a group of others";
   ::chmod(file_.c_str(), 0644);
   ASSERT_EQ(::chown(file_.c_str(), kSomebody, kSomebody), 0);
-  EXPECT_THAT(doubt(file_), HasSubstr("it belongs to the user 12345, not to root"));
+  EXPECT_THAT(doubt(file_), HasSubstr("it belongs to user 12345, not to root"));
   EXPECT_EQ(doubt(file_, Trust::files), "");
   ASSERT_EQ(::chown(file_.c_str(), 0, 0), 0);
   ASSERT_EQ(::chown(folder_.at("mine").c_str(), kSomebody, kSomebody), 0);

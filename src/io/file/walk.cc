@@ -66,9 +66,10 @@ class Walker {
       for (const std::string& path : found) {
         struct stat info {};
         if (++followed > kMaxLinks) {
-          result_.unreadable.push_back({ErrorCode::unsupported,
-                                        fmt::format("more than {} symbolic links lead on from here", kMaxLinks),
-                                        escape_unprintable(path), "name the folders that they lead to"});
+          result_.unreadable.push_back(
+              {ErrorCode::unsupported,
+               fmt::format("more than {} symbolic links were followed; this one and the rest are skipped", kMaxLinks),
+               escape_unprintable(path), "give the folders that they point to"});
           links_.clear();
           break;
         }
@@ -103,9 +104,9 @@ class Walker {
   // Returns the reason why a link is not followed; null if it is followed.
   const char* not_followed(const std::string& path, const struct stat& info) const {
     if (devices_.count(info.st_dev) > 0) return nullptr;
-    if (is_system_state(path)) return "a link to the system's own state, which is not followed";
+    if (is_system_state(path)) return "skipped: a link into /proc or /sys";
     if (options_.cross_file_systems) return nullptr;
-    return "a link to another file system: --cross-file-systems follows it";
+    return "skipped: a link to another file system; --cross-file-systems follows it";
   }
 
   // Returns true if the link is inside the folder that it leads to: the folder would be entered again and again.
@@ -144,7 +145,8 @@ class Walker {
     }
     // The names that were read before the error are still used.
     if (errno != 0)
-      result_.unreadable.push_back(system_error("the folder cannot be read to its end", escape_unprintable(at), errno));
+      result_.unreadable.push_back(
+          system_error("the folder could be read only in part", escape_unprintable(at), errno));
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -207,7 +209,8 @@ class Walker {
 
 std::optional<std::string> check_file_size(const FileEntry& file, Bytes most) {
   if (file.size <= most.count) return std::nullopt;
-  return fmt::format("it has {}, more than --max-size {} allows", format_bytes(Bytes{file.size}), format_bytes(most));
+  return fmt::format("too large ({}; the limit is {}, set by --max-size)", format_bytes(Bytes{file.size}),
+                     format_bytes(most));
 }
 
 WalkResult walk(std::vector<std::string> roots, const WalkOptions& options) {

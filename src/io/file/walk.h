@@ -36,8 +36,8 @@ struct WalkOptions {
   bool hidden = false;  // also names that begin with a dot
   // Also targets of symbolic links inside a folder, unless a target is in the folders and so has a name already.
   bool follow_symlinks = false;
-  // For inputs whose names say what a file is. A link that is followed gives its target a name of its own, whatever
-  // other names the target has. Links to a folder that contains the link are not followed.
+  // Set for inputs whose names state what a file is. A link that is followed gives its target a name of its own,
+  // whatever other names the target has. Links to a folder that contains the link are not followed.
   bool each_link = false;
   // Links are also followed to file systems other than those of the roots. /proc and /sys are never entered, except for
   // a root in them.

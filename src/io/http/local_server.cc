@@ -63,13 +63,14 @@ std::optional<HttpResponse> check_request_head(const Head& head, const std::stri
     return head.count(field) == 1 ? std::string_view(head[field].data(), head[field].size()) : std::string_view();
   };
   if (only(http::field::host) != host)
-    return make_rejection(403, "it names another host", "open the address as it was printed");
+    return make_rejection(403, "the Host header is not the address of this page",
+                          "open the address exactly as it was printed");
   const bool has_origin = head.count(http::field::origin) > 0;
   if ((has_origin || head.method() == http::verb::post) && only(http::field::origin) != "http://" + host)
-    return make_rejection(403, "it comes from another origin");
+    return make_rejection(403, "requests from another origin are not allowed");
   const auto site = head["Sec-Fetch-Site"], mode = head["Sec-Fetch-Mode"];
   if (!site.empty() && site != "same-origin" && site != "none" && mode != "navigate")
-    return make_rejection(403, "it comes from another site");
+    return make_rejection(403, "requests from another site are not allowed");
   return std::nullopt;
 }
 
@@ -101,8 +102,8 @@ class LocalServer::Impl {
       if (status != asio::error::address_in_use) break;
     }
     if (status) {
-      Error error = system_error("cannot be listened to", fmt::format("port {}", port), status.value());
-      error.remedy = "name another with --port, or none";
+      Error error = system_error("cannot be opened for listening", fmt::format("port {}", port), status.value());
+      error.remedy = "choose another with --port, or 0 for any free port";
       throw Failure(error);
     }
     port_ = listeners_[0].acceptor.local_endpoint().port();
@@ -166,8 +167,7 @@ class LocalServer::Impl {
   }
   void accept(Listener& listener);
 
-  // Closes the oldest connection that is not known (no request of it was recognised). False where every connection is
-  // known.
+  // Closes the oldest connection of which no request was recognized. False where there is none.
   bool make_room();
 
   void poll() {
@@ -191,7 +191,7 @@ class LocalServer::Impl {
   const Handlers* handlers_ = nullptr;
   std::unique_ptr<asio::thread_pool> workers_;
   std::list<std::weak_ptr<Connection>> connections_;
-  int busy_ = 0;  // requests being handled, and answers to known clients that are not sent yet
+  int busy_ = 0;  // requests being handled, and answers to recognized clients that are not sent yet
   bool ending_ = false;
 };
 
@@ -215,7 +215,7 @@ class LocalServer::Impl::Connection : public std::enable_shared_from_this<Connec
     http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](Status status, std::size_t) {
       // A message over its limit gets status 413. A message that is not HTTP gets no answer.
       if (status == http::error::body_limit || status == http::error::header_limit)
-        return self->refuse(make_rejection(413, "it is too long"));
+        return self->refuse(make_rejection(413, "the request is too large"));
       if (status) return self->close();
       self->admit_request();
     });
@@ -236,20 +236,20 @@ class LocalServer::Impl::Connection : public std::enable_shared_from_this<Connec
     request_.cookies = text(http::field::cookie);
     if (auto rejection = check_request_head(head, server_.host_)) return refuse(std::move(*rejection));
     if (head.method() != http::verb::get && head.method() != http::verb::post)
-      return refuse(make_rejection(405, "only GET and POST are answered"));
+      return refuse(make_rejection(405, "expected GET or POST; other methods are not supported"));
     const auto target = head.target();
     if (!parse_target({target.data(), target.size()}, request_))
-      return refuse(make_rejection(400, "its address has no meaning"));
+      return refuse(make_rejection(400, "the URL is not valid"));
     Admission admission = server_.handlers_->admit(request_);
     if (admission.rejection) return refuse(std::move(*admission.rejection));
     if (server_.ending_) return close();
     recognized_ = recognized_ || admission.is_recognized;
     const auto length = parser_->content_length();
-    if (length && *length > admission.max_body) return refuse(make_rejection(413, "it is too long"));
+    if (length && *length > admission.max_body) return refuse(make_rejection(413, "the request is too large"));
     parser_->body_limit(admission.max_body);
     stream_.expires_after(kBodyTime);
     http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](Status status, std::size_t) {
-      if (status == http::error::body_limit) return self->refuse(make_rejection(413, "it is too long"));
+      if (status == http::error::body_limit) return self->refuse(make_rejection(413, "the request is too large"));
       if (status) return self->close();
       self->request_.body = std::move(self->parser_->get().body());
       self->dispatch_request();
@@ -305,7 +305,7 @@ class LocalServer::Impl::Connection : public std::enable_shared_from_this<Connec
     response_.keep_alive(keep_alive);
     response_.body() = std::move(response.body);
     response_.prepare_payload();
-    // At the end, run() does not wait for clients that are not known, however slowly they read.
+    // At the end, run() does not wait for clients that are not recognized, however slowly they read.
     const bool waited_for = std::exchange(counted_, false);
     if (waited_for && !recognized_) --server_.busy_;
     stream_.expires_after(recognized_ ? kBodyTime : kHeadTime);
@@ -386,7 +386,7 @@ std::string make_random_token() {
   while (have < bytes.size()) {
     const ssize_t n = ::getrandom(bytes.data() + have, bytes.size() - have, 0);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw Failure(system_error("gives no random bytes", "the system", errno));
+    if (n < 0) throw Failure(system_error("cannot provide random bytes", "the system", errno));
     have += static_cast<std::size_t>(n);
   }
   std::string out;

@@ -65,7 +65,7 @@ class LocalServer {
   // origin.
   const std::string& host() const;
   std::uint16_t port() const;
-  // Serves until `ended` is true. Requests that are being handled then are finished and answered.
+  // Serves until `should_stop` returns true. Requests that are being handled then are finished and answered.
   void run(const Handlers& handlers);
 
  private:

@@ -113,8 +113,8 @@ class Client {
   int socket_;
 };
 
-// Server that runs until end() is called. Requests for "/known..." come from a known client, ".../long" takes until
-// go_on(), and "/held" is held back.
+// Server that runs until end() is called. Requests for "/known..." come from a recognized client, ".../long" takes
+// until go_on_ is set, and "/held" is held back.
 class LocalServerTest : public testing::Test {
  protected:
   LocalServerTest() : server_(0, 4) {

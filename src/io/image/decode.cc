@@ -11,7 +11,7 @@ Outcome<DecodeResult> decode_picture(FileReader& file, const DecodeOptions& opti
   if (head.empty()) return Error{ErrorCode::bad_data, "the file is empty", subject, ""};
   const ImageFormat format = sniff_format(head, file.path());
   if (format == ImageFormat::unknown)
-    return Error{ErrorCode::unsupported, "not a picture in a format that this program reads", subject, ""};
+    return Error{ErrorCode::unsupported, "not a picture, or its format is not supported", subject, ""};
   if (format == ImageFormat::jpeg && !options.all_in_helpers) return decode_jpeg(file, options, sink);
   if (format == ImageFormat::png && !options.all_in_helpers) return decode_png(file, options, sink);
   if (options.helpers != nullptr) return options.helpers->decode(file, format, options, sink);

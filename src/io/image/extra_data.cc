@@ -35,11 +35,11 @@ const char* name_of(ExtraDataKind kind) {
 const char* describe_extra_data(ExtraDataKind kind) {
   switch (kind) {
     case ExtraDataKind::video:
-      return "its film";
+      return "its video";
     case ExtraDataKind::sound:
       return "its sound";
     case ExtraDataKind::picture:
-      return "its further picture";
+      return "its additional picture";
     case ExtraDataKind::sequence:
       return "its sequence of frames";
     case ExtraDataKind::profile:
@@ -57,7 +57,7 @@ const char* describe_extra_data(ExtraDataKind kind) {
     case ExtraDataKind::unknown:
       break;
   }
-  return "what lies behind its picture";
+  return "its unrecognized data after the picture";
 }
 
 void add_unshown_data(const UnshownData& unshown, std::vector<ExtraData>& extra_data) {

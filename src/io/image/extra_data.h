@@ -1,6 +1,6 @@
 // Input: the data that picture files hold besides the picture that is decoded.
 // Output: names for these data, and which of them another file lacks.
-// Never: reads a file; metadata/holdings.h and the decoders do.
+// Never: reads a file; metadata/extra_data_search.h and the decoders do.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class ExtraDataKind : std::uint8_t {
   profile,   // ICC profile: the numbers mean other colours than sRGB's
   unknown,   // bytes behind the picture in no format that is read here
   raw_data,  // samples of a sensor, where the embedded preview was decoded
-  // Decoders report the following kinds (Unshown).
+  // Decoders report the following kinds (UnshownData).
   pages,
   frames,
   depth,
@@ -27,7 +27,7 @@ enum class ExtraDataKind : std::uint8_t {
 inline constexpr int kExtraDataKinds = 11;
 // Returns the name that JSON uses: "film".
 const char* name_of(ExtraDataKind kind);
-// Names a kind as something that a file has: "its film".
+// Names a kind as something that a file has: "its video".
 const char* describe_extra_data(ExtraDataKind kind);
 
 struct ExtraData {
@@ -48,7 +48,7 @@ struct UnshownData {
   // True where the file shows people something else than these rows.
   bool is_another_picture() const { return frames || transparency; }
   bool operator==(const UnshownData&) const = default;
-  // Catalogues and helpers store it as bits.
+  // Catalogs and helpers store it as bits.
   static constexpr unsigned kMaxBits = 15;
   unsigned bits() const {
     return (pages ? 1U : 0U) | (frames ? 2U : 0U) | (depth ? 4U : 0U) | (transparency ? 8U : 0U);

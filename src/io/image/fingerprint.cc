@@ -63,7 +63,7 @@ class FingerprintSink : public RowSink {
                   std::string subject)
       : options_(options), budget_(budget), cancelled_(cancelled), span_(span), subject_(std::move(subject)) {}
 
-  // Sets the orientation that an earlier reading found.
+  // Sets the orientation that a previous reading found.
   void set_orientation(Orientation orientation) { orientation_ = orientation; }
 
   Outcome<void> prepare(Bytes decoder_memory) override {
@@ -125,7 +125,7 @@ class FingerprintSink : public RowSink {
     try {
       WaitSpan wait(span_);
       auto granted = budget_.wait_for(bytes, kPurpose, cancelled_);
-      if (!granted) return interrupted("it was not decoded", subject_);
+      if (!granted) return interrupted("the picture was not decoded", subject_);
       reservation_ = std::move(*granted);
       return {};
     } catch (const OutOfMemory& e) {
@@ -215,8 +215,8 @@ Outcome<PictureFingerprint> compute_fingerprint(FileReader& file, const Fingerpr
     return decode_and_hash(file, options, budget, cancelled, span);
   } catch (const std::bad_alloc&) {
     // The budget had room, but the system has no memory. Only this picture fails; the others go on.
-    return Error{ErrorCode::out_of_memory, "the system has no memory left for this picture",
-                 escape_unprintable(file.path()), "allow less with --memory, or use fewer --threads"};
+    return Error{ErrorCode::out_of_memory, "out of memory: the system has none left for this picture",
+                 escape_unprintable(file.path()), "lower --memory or --threads"};
   }
 }
 

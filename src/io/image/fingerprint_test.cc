@@ -111,7 +111,7 @@ TEST_F(FingerprintTest, ThumbnailsKeepTheirShape) {
     const auto back = decode_thumbnail(jpeg);
     ASSERT_TRUE(back);
     EXPECT_EQ(back->width, t.width);
-    // A thumbnail that comes from a catalogue may hold any bytes.
+    // A thumbnail that comes from a catalog may hold any bytes.
     for (std::size_t n = 0; n < jpeg.size(); n += 7) (void)decode_thumbnail({jpeg.data(), n});
   }
 }

@@ -73,7 +73,7 @@ class Conversation {
       if (m.kind == MessageKind::failed) {
         reusable_ = true;
         Error error{convert_error_code(m.error_code), escape_unprintable(text), subject_, ""};
-        if (error.code == ErrorCode::out_of_memory) error.remedy = "allow more with --memory";
+        if (error.code == ErrorCode::out_of_memory) error.remedy = "raise --memory";
         return error;
       }
       if (!is_valid_message(m)) return make_protocol_error();
@@ -115,7 +115,9 @@ class Conversation {
     error.subject = subject_;
     return error;
   }
-  Error make_protocol_error() const { return {ErrorCode::crashed, "its decoder sent nonsense", subject_, ""}; }
+  Error make_protocol_error() const {
+    return {ErrorCode::crashed, "its decoder sent an invalid message", subject_, ""};
+  }
 
   Outcome<void> check(int width, int height) const {
     return check_picture_size(static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(height), options_,
@@ -221,7 +223,7 @@ void HelperPool::end_idle() {
 
 std::string HelperPool::describe_cpu_time() const {
   const MutexLock lock(mutex_);
-  return fmt::format("the sandbox decoded all pictures: {:.2f} s of CPU time in its processes", seconds_);
+  return fmt::format("all pictures were decoded in the sandbox ({:.2f} s of CPU time in its processes)", seconds_);
 }
 
 Outcome<DecodeResult> HelperPool::decode(FileReader& file, ImageFormat format, const DecodeOptions& options,

@@ -41,7 +41,7 @@ bool HelperProcess::request(const helper::DecodeRequest& request, int fd) {
 
 Error HelperProcess::describe_exit() {
   return child_->describe_exit({"its decoder", "its decoder crashed", "the other files are not affected",
-                                "allow less with --memory, or use fewer --threads; the other files are not affected"});
+                                "lower --memory or --threads; the other files are not affected"});
 }
 
 }  // namespace millrace

@@ -33,7 +33,7 @@ class HelperProcess {
   bool request(const helper::DecodeRequest& request, int fd);
   bool answer(helper::ProgramReply answer) { return child_->send(&answer, sizeof(answer)); }
 
-  // The following functions are those of Child.
+  // The following functions are those of ChildProcess.
   bool receive(void* data, std::size_t size) { return child_->receive(data, size); }
   void set_timeout(int seconds) { child_->set_timeout(seconds); }
   void begin_work(int seconds) { child_->begin_work(seconds); }

@@ -171,7 +171,7 @@ TEST_F(HelperTest, APnmIsNoPictureWithoutItsSamples) {
        {"P1\n31000 31000\n0 0 0", "P2 30 30 255 1 2 3", "P3\n# a comment\n2 2\n255\n1 2 3\n4 5 6"}) {
     const auto got = decode(folder_.write("a.ppm", short_one));
     ASSERT_FALSE(got.outcome) << short_one;
-    EXPECT_THAT(got.outcome.error().what, HasSubstr("shorter than the samples"));
+    EXPECT_THAT(got.outcome.error().what, HasSubstr("too short for"));
   }
   // Complete pictures, with bits without spaces between them and numbers of one digit.
   for (const char* whole : {"P1\n4 2\n10101010", "P1 2 2 1 0 1 0\n", "P2\n2 2\n9\n1 2 3 4", "P3 1 1 9 1 2 3"}) {

@@ -50,11 +50,11 @@ bool read_all(int fd, std::string& text) {
 Outcome<HelperVersions> query_helper_versions(const std::string& program) {
   const std::string subject = escape_unprintable(program);
   if (::access(program.c_str(), X_OK) != 0) {
-    return Error{ErrorCode::unavailable, "the decoding helper is not there", subject,
+    return Error{ErrorCode::unavailable, "the decoding helper was not found", subject,
                  helper_remedy(program.substr(program.rfind('/') + 1))};
   }
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("no pipe", subject, errno);
+  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("a pipe cannot be created", subject, errno);
   const Descriptor ours(ends[0]);
   pid_t pid = -1;
   int failed = 0;
@@ -97,7 +97,7 @@ Outcome<HelperVersions> query_helper_versions(const std::string& program) {
     }
   }
   const std::string output = complaint.empty() ? "" : ": " + escape_unprintable(complaint);
-  if (!ended) return Error{ErrorCode::crashed, "the decoding helper does not answer", subject, kPackages};
+  if (!ended) return Error{ErrorCode::crashed, "the decoding helper did not answer in time", subject, kPackages};
   if (WIFSIGNALED(status)) {
     return Error{ErrorCode::crashed,
                  fmt::format("the decoding helper crashed ({}){}", strsignal(WTERMSIG(status)), output), subject,

@@ -16,7 +16,7 @@ struct HelperLibrary {
   std::vector<std::string> reads;  // spelled as by name_of(ImageFormat)
 };
 
-// A layer of the sandbox around the helper (see walls.h).
+// A layer of the sandbox around the helper (see sandbox.h).
 struct HelperSandboxLayer {
   std::string name;
   bool is_active;

@@ -209,34 +209,9 @@ DecodingStep decode_rows_step(JpegSession& s) {
   return step;
 }
 
-}  // namespace
-
-Outcome<DecodeResult> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink) {
-  const auto session = std::make_unique<JpegSession>();
-  JpegSession& s = *session;
-  s.info.err = s.errors.set_up();
-  s.source.file = &file;
-  s.source.base = {nullptr, 0, on_start, on_fill, on_skip, jpeg_resync_to_restart, on_end};
-
-  s.exif.reserve(1 << 16);
-
-  const std::string subject = escape_unprintable(file.path());
-  const auto broken = [&]() -> Error {
-    if (file.failed()) return file.error();
-    return {ErrorCode::bad_data, fmt::format("not a JPEG that can be decoded ({})", s.errors.message), subject, ""};
-  };
-  if (!read_header(s)) return broken();
-  // Without a single byte of the picture's data, the decoder would invent a first block.
-  if (s.source.base.bytes_in_buffer == 0) on_fill(&s.info);
-  if (s.source.ended) return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
-  s.wants_exif = false;
-  if (auto done = check_picture_size(s.info.image_width, s.info.image_height, options, subject); !done.ok())
-    return done.error();
-
+// Chooses the scale, and the colour space that libjpeg writes. Fills in the description of the picture.
+void choose_output(JpegSession& s, const DecodeOptions& options) {
   const bool cmyk = s.info.num_components == 4;
-  if (s.info.num_components == 2 || s.info.num_components > 4) {
-    return Error{ErrorCode::unsupported, fmt::format("a JPEG of {} components", s.info.num_components), subject, ""};
-  }
   const bool gray = s.info.num_components == 1 || (options.gray && !cmyk && s.info.jpeg_color_space == JCS_YCbCr);
   s.info.out_color_space = gray ? JCS_GRAYSCALE : cmyk ? JCS_CMYK : JCS_RGB;
   const unsigned eighths = choose_scale(s.info.image_width, s.info.image_height, options.shortest_side);
@@ -257,18 +232,51 @@ Outcome<DecodeResult> decode_jpeg(FileReader& file, const DecodeOptions& options
   s.picture.exact = eighths == 8 && (!options.gray || s.info.num_components == 1);
   s.picture.decoder_memory = decoder_memory(s.info);
   s.picture.exif = parse_exif(s.exif);
+}
+
+void allocate_strip(JpegSession& s) {
+  const auto width = static_cast<std::size_t>(s.info.output_width);
+  const std::size_t pitch = width * static_cast<std::size_t>(s.info.output_components);
+  s.strip.resize(pitch * kJpegRowsAtOnce);
+  for (std::size_t r = 0; r < kJpegRowsAtOnce; ++r) s.rows.push_back(s.strip.data() + r * pitch);
+  if (s.info.out_color_space == JCS_CMYK) s.rgb.resize(3 * width * kJpegRowsAtOnce);
+}
+
+}  // namespace
+
+Outcome<DecodeResult> decode_jpeg(FileReader& file, const DecodeOptions& options, RowSink& sink) {
+  const auto session = std::make_unique<JpegSession>();
+  JpegSession& s = *session;
+  s.info.err = s.errors.set_up();
+  s.source.file = &file;
+  s.source.base = {nullptr, 0, on_start, on_fill, on_skip, jpeg_resync_to_restart, on_end};
+
+  s.exif.reserve(1 << 16);
+
+  const std::string subject = escape_unprintable(file.path());
+  const auto broken = [&]() -> Error {
+    if (file.failed()) return file.error();
+    return {ErrorCode::bad_data, fmt::format("the JPEG cannot be decoded ({})", s.errors.message), subject, ""};
+  };
+  if (!read_header(s)) return broken();
+  // Without a single byte of the picture's data, the decoder would invent a first block.
+  if (s.source.base.bytes_in_buffer == 0) on_fill(&s.info);
+  if (s.source.ended) return Error{ErrorCode::bad_data, "the file is truncated before its first pixel", subject, ""};
+  s.wants_exif = false;
+  if (auto done = check_picture_size(s.info.image_width, s.info.image_height, options, subject); !done.ok())
+    return done.error();
+
+  if (s.info.num_components == 2 || s.info.num_components > 4) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("a JPEG with {} components is not supported", s.info.num_components), subject, ""};
+  }
+  choose_output(s, options);
   if (options.exif_found && !s.exif.empty()) options.exif_found(s.exif);
   if (auto done = sink.begin(s.picture); !done.ok()) return done.error();
   if (!start(s)) return broken();
 
   const auto width = static_cast<std::size_t>(s.info.output_width);
-  if (!s.luma) {
-    const std::size_t pitch = width * static_cast<std::size_t>(s.info.output_components);
-    s.strip.resize(pitch * kJpegRowsAtOnce);
-    for (std::size_t r = 0; r < kJpegRowsAtOnce; ++r) s.rows.push_back(s.strip.data() + r * pitch);
-    if (cmyk) s.rgb.resize(3 * width * kJpegRowsAtOnce);
-  }
-
+  if (!s.luma) allocate_strip(s);
   DecodeResult result;
   unsigned delivered = 0;
   bool whole = true, nothing = true;
@@ -282,8 +290,8 @@ Outcome<DecodeResult> decode_jpeg(FileReader& file, const DecodeOptions& options
   if (file.failed()) return file.error();
   if (nothing && !whole) return broken();
   if (nothing && s.errors.warning[0] != '\0') {
-    if (s.source.ended) return Error{ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
-    return Error{ErrorCode::bad_data, fmt::format("nothing of the picture can be decoded ({})", s.errors.warning),
+    if (s.source.ended) return Error{ErrorCode::bad_data, "the file is truncated before its first pixel", subject, ""};
+    return Error{ErrorCode::bad_data, fmt::format("no pixel of the JPEG can be decoded ({})", s.errors.warning),
                  subject, ""};
   }
   if (delivered < s.info.output_height) {

@@ -27,16 +27,16 @@ class JpegLuma {
 
   JpegLuma(int width, int height);
 
-  // next() returns the rows that the next strip is to be decoded into; added() reports that they are filled.
+  // next() returns the rows that the next strip is to be decoded into; mark_strip_added() reports that they are filled.
   JSAMPIMAGE next();
   void mark_strip_added();
 
   // True while finish() needs another strip: the last row of a strip is interpolated with chroma from the strip below.
   bool needs_strip() const { return added_ < strips_ && added_ < finished_ + 2; }
 
-  // The next strip's rows of luma, `stride` apart, valid until the call after the next added(). When the strip below
-  // will never come, the last two rows cannot be computed and are left out. `empty`: no sample differs from 128, the
-  // value that the decoder fills in where it has no data.
+  // The next strip's rows of luma, `stride` apart, valid until the call after the next mark_strip_added(). When the
+  // strip below will never come, the last two rows cannot be computed and are left out. `empty`: no sample differs from
+  // 128, the value that the decoder fills in where it has no data.
   struct Rows {
     const std::uint8_t* data = nullptr;
     std::ptrdiff_t stride = 0;

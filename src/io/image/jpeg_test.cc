@@ -78,7 +78,7 @@ TEST_F(JpegTest, CutProgressiveDisplaysFromItsFirstScan) {
   ASSERT_NE(scans, std::string::npos);
   const auto headers = decode(whole.substr(0, scans + 12));
   ASSERT_FALSE(headers.outcome);
-  EXPECT_THAT(headers.outcome.error().what, HasSubstr("ends before its picture begins"));
+  EXPECT_THAT(headers.outcome.error().what, HasSubstr("truncated before its first pixel"));
   for (std::size_t tenth = 3; tenth < 10; ++tenth) {
     const auto got = decode(whole.substr(0, whole.size() * tenth / 10));
     ASSERT_TRUE(got.outcome) << tenth << got.outcome.error().message();
@@ -93,7 +93,7 @@ TEST_F(JpegTest, CutAfterTheHeadersShowsNothing) {
     const std::size_t scan = whole.find("\xFF\xDA");
     const auto got = decode(whole.substr(0, scan + 14));
     ASSERT_FALSE(got.outcome) << height;
-    EXPECT_THAT(got.outcome.error().what, HasSubstr("ends before its picture begins"));
+    EXPECT_THAT(got.outcome.error().what, HasSubstr("truncated before its first pixel"));
   }
 }
 

@@ -50,7 +50,7 @@ void append_jpeg(int width, int height, int channels, int quality, std::span<con
   const bool done = encode(info, errors, width, height, channels, quality, pixels.data(), memory);
   const std::unique_ptr<unsigned char, decltype(&std::free)> owned(memory.data, &std::free);
   jpeg_destroy_compress(&info);
-  if (!done) throw Failure(ErrorCode::internal, std::string("the JPEG could not be made: ") + errors.message);
+  if (!done) throw Failure(ErrorCode::internal, std::string("the JPEG cannot be encoded: ") + errors.message);
   out.insert(out.end(), memory.data, memory.data + memory.bytes);
 }
 

@@ -193,7 +193,7 @@ PhotoMetadata convert_to_metadata(const XmpFacts& facts) {
   const auto latitude = parse_degrees(words.latitude), longitude = parse_degrees(words.longitude);
   out.place = make_geo_point(latitude, longitude);
   if ((!latitude && !trim(words.latitude).empty()) || (!longitude && !trim(words.longitude).empty()))
-    out.unparsed = "its place";
+    out.unparsed = "its GPS position";
   for (const std::string& date : {words.taken, words.created}) {
     if (out.taken.empty()) out.taken = normalize_date(date);
     if (normalize_date(date).empty() && contains_date(date)) out.unparsed = "its date";
@@ -236,7 +236,7 @@ Outcome<PhotoMetadata> read_metadata(const std::string& path, const FileState& w
   if (!file) return file.error();
   const auto state = state_of_descriptor((*file)->descriptor());
   if (!state || !state->same(wanted))
-    return Error{ErrorCode::conflict, "changed a moment ago", escape_unprintable(path), ""};
+    return Error{ErrorCode::conflict, "changed during this run", escape_unprintable(path), ""};
   ByteSource source((*file)->descriptor(), (*file)->size(), kMaxMetadataBytes);
   const MetadataLocations locations = find_metadata(ByteRange(source), path);
   PhotoMetadata out;

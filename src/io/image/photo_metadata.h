@@ -61,14 +61,14 @@ Outcome<std::string> read_sidecar_text(const std::string& path);
 Outcome<PhotoMetadata> read_sidecar_metadata(const std::string& path);
 
 // Facts of `from` that `of` lacks. Where both have different values, `of` wins, and `differing` lists the field
-// ("rating 3, not 5"). `said.cut` is set where not all of it fits.
+// ("rating 3, not 5"). `metadata.cut` is set where not all of it fits.
 struct MissingMetadata {
   PhotoMetadata metadata;
   std::vector<std::string> differences;
 };
 MissingMetadata find_missing_metadata(const PhotoMetadata& of, const PhotoMetadata& from);
 
-// Returns a summary such as "rating 5, title "T", keywords boat, place"; empty for nothing.
+// Returns a summary such as "rating 5, title "T", keywords boat, GPS position"; empty for nothing.
 std::string summarize_metadata(const PhotoMetadata& metadata);
 // Writes an XMP packet with these properties: xmp:Rating, xmp:Label, dc:subject, lr:hierarchicalSubject, dc:title,
 // dc:description, dc:creator, dc:rights, Iptc4xmpExt:PersonInImage, Iptc4xmpCore:Location, photoshop:City, State and

@@ -1,7 +1,7 @@
 // Input: texts of pictures and sidecar files, in any encoding.
-// Output: the list of a Said's fields with their locations in the metadata, and the conversion of texts to valid
+// Output: the list of PhotoMetadata's fields with their locations in the metadata, and the conversion of texts to valid
 // fields.
-// Never: used by other code; said.h is the interface.
+// Never: used by other code; photo_metadata.h is the interface.
 #pragma once
 
 #include <array>
@@ -55,7 +55,7 @@ struct MetadataListField {
 };
 inline constexpr std::array kMetadataListFields = {
     MetadataListField{&PhotoMetadata::keywords, "keywords", "dc:subject"},
-    MetadataListField{&PhotoMetadata::keyword_paths, "keywords of a tree", "lr:hierarchicalSubject"},
+    MetadataListField{&PhotoMetadata::keyword_paths, "hierarchical keywords", "lr:hierarchicalSubject"},
     MetadataListField{&PhotoMetadata::people, "people", "Iptc4xmpExt:PersonInImage"},
 };
 

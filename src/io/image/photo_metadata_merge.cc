@@ -107,7 +107,7 @@ MissingMetadata find_missing_metadata(const PhotoMetadata& of, const PhotoMetada
   }
   either(
       of.place.has_value(), from.place.has_value(), of.place && from.place && near(*of.place, *from.place),
-      [&] { out.metadata.place = from.place; }, "another place");
+      [&] { out.metadata.place = from.place; }, "another GPS position");
   // Both may give the same moment with different precision.
   const std::size_t common_length = std::min({of.taken.size(), from.taken.size(), std::size_t{19}});
   either(
@@ -140,7 +140,7 @@ std::string summarize_metadata(const PhotoMetadata& metadata) {
     if (words.size() > kShown) text += fmt::format(" and {} more", words.size() - kShown);
     parts.push_back(std::move(text));
   }
-  if (metadata.place) parts.emplace_back("place");
+  if (metadata.place) parts.emplace_back("GPS position");
   if (!metadata.taken.empty()) parts.push_back("taken " + metadata.taken);
   return fmt::format("{}", fmt::join(parts, ", "));
 }

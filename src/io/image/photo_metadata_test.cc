@@ -278,7 +278,7 @@ TEST_F(PhotoMetadataTest, AnUnparsedPositionIsReported) {
   for (const char* place : {"52.5", "N52,30.5"})
     EXPECT_EQ(
         of_sidecar("a.xmp", test_xmp("exif:GPSLatitude=\""s + place + "\" exif:GPSLongitude=\"1,0E\"", "")).unparsed,
-        "its place")
+        "its GPS position")
         << place;
   EXPECT_EQ(of_sidecar("a.xmp", test_xmp("exif:GPSLatitude=\"0,0N\" exif:GPSLongitude=\"0,0E\"", "")).unparsed, "");
 }

@@ -54,7 +54,7 @@ class PictureRows::RowBuffer : public RowSink {
     changed_.notify_all();
     // The decoder may allocate its memory only when somebody asks for rows.
     while (!wanted_ && !abandoned_) changed_.wait(lock);
-    if (abandoned_) return Error{ErrorCode::cancelled, "nobody wants its rows", file_->path(), ""};
+    if (abandoned_) return Error{ErrorCode::cancelled, "the caller stopped reading it", file_->path(), ""};
     ring_.resize(rows_ * row_bytes_);
     return {};
   }
@@ -74,7 +74,7 @@ class PictureRows::RowBuffer : public RowSink {
     MutexLock lock(mutex_);
     while (!begun_ && !ended_) changed_.wait(lock);
     if (begun_) return {};
-    return ended_->ok() ? Error{ErrorCode::bad_data, "this picture has no rows", file_->path(), ""} : ended_->error();
+    return ended_->ok() ? Error{ErrorCode::bad_data, "the picture has no rows", file_->path(), ""} : ended_->error();
   }
   Outcome<void> take(int count, std::uint8_t* out) {
     request_rows();
@@ -87,8 +87,9 @@ class PictureRows::RowBuffer : public RowSink {
       }
       while (given_ <= taken_ && !ended_) changed_.wait(lock);
       if (is_spooled_ || given_ == taken_) {
-        return ended_->ok() ? Error{ErrorCode::bad_data, "this picture has fewer rows than it says", file_->path(), ""}
-                            : ended_->error();
+        return ended_->ok()
+                   ? Error{ErrorCode::bad_data, "the picture has fewer rows than its header says", file_->path(), ""}
+                   : ended_->error();
       }
       std::memcpy(out + static_cast<std::size_t>(k) * row_bytes_, ring_.data() + taken_ % rows_ * row_bytes_,
                   row_bytes_);
@@ -102,10 +103,12 @@ class PictureRows::RowBuffer : public RowSink {
     MutexLock lock(mutex_);
     while (!ended_) changed_.wait(lock);
     if (!ended_->ok()) return ended_->error();
+    const DecodeResult result = **ended_;
+    lock.unlock();  // finish_hash() asks is_abandoned()
     // The decoder's thread has finished with the file.
     auto hash = file_->finish_hash();
     if (!hash) return hash.error();
-    return Finished{**ended_, *hash};
+    return Finished{result, *hash};
   }
 
   void spool(const std::string& folder) {

@@ -55,7 +55,7 @@ void on_read(png_structp png, png_bytep out, png_size_t count) {
     if (s->chunk.empty()) s->chunk = s->file->next();
     if (s->chunk.empty()) {
       s->ended = true;
-      png_error(png, "the file ends in the middle");
+      png_error(png, "the file is truncated");
     }
     const std::size_t n = std::min(count, s->chunk.size());
     std::memcpy(out, s->chunk.data(), n);
@@ -169,13 +169,15 @@ Outcome<DecodeResult> decode_png(FileReader& file, const DecodeOptions& options,
   const std::string subject = escape_unprintable(file.path());
   s.file = &file;
   s.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
-  if (s.png == nullptr) return Error{ErrorCode::out_of_memory, "libpng could not start", subject, ""};
+  if (s.png == nullptr)
+    return Error{ErrorCode::out_of_memory, "out of memory while libpng was initialized", subject, ""};
   s.info = png_create_info_struct(s.png);
-  if (s.info == nullptr) return Error{ErrorCode::out_of_memory, "libpng could not start", subject, ""};
+  if (s.info == nullptr)
+    return Error{ErrorCode::out_of_memory, "out of memory while libpng was initialized", subject, ""};
   const auto broken = [&]() -> Error {
     if (file.failed()) return file.error();
-    if (s.ended) return {ErrorCode::bad_data, "the file ends before its picture begins", subject, ""};
-    return {ErrorCode::bad_data, fmt::format("not a PNG that can be decoded ({})", s.message), subject, ""};
+    if (s.ended) return {ErrorCode::bad_data, "the file is truncated before its first pixel", subject, ""};
+    return {ErrorCode::bad_data, fmt::format("the PNG cannot be decoded ({})", s.message), subject, ""};
   };
   if (!read_header(s)) return broken();
   const std::uint64_t width = png_get_image_width(s.png, s.info);

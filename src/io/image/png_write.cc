@@ -65,7 +65,7 @@ void write_png(const OutputTarget& output, int width, int height, int channels, 
   png_alloc_size_t bytes = PNG_IMAGE_PNG_SIZE_MAX(image);
   Buffer<std::uint8_t> out(bytes);
   if (png_image_write_to_memory(&image, out.data(), &bytes, 0, pixels.data(), 0, nullptr) == 0) {
-    throw Failure(ErrorCode::internal, std::string("the PNG could not be made: ") + image.message, output.path());
+    throw Failure(ErrorCode::internal, std::string("the PNG cannot be encoded: ") + image.message, output.path());
   }
   std::vector<std::uint8_t> maker;
   append_png_software(maker);

@@ -3,9 +3,9 @@
 // Never: decodes the picture; trusts the metadata beyond their syntax; fails on damaged metadata, which count as
 // absent.
 //
-// metadata/parts.h lists the metadata of each format. Names and numbers are those of EXIF 3.0 (CIPA DC-008), XMP (ISO
-// 16684-1) and IPTC. Where several places state the same fact, EXIF wins, except for the rating, which programs change
-// in XMP. Of lists the longest counts; a flag is true if any place sets it.
+// metadata/metadata_locations.h lists the metadata of each format. Names and numbers are those of EXIF 3.0 (CIPA
+// DC-008), XMP (ISO 16684-1) and IPTC. Where several sources state the same fact, EXIF wins, except for the rating,
+// which programs change in XMP. Of lists the longest counts; a flag is true if any source sets it.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ namespace millrace {
 
 struct Provenance {
   // Camera: Make, Model, BodySerialNumber (or DNG's CameraSerialNumber, or XMP's). Texts are bytes as they are written,
-  // trimmed, at most 1,024; printable() makes them safe to display.
+  // trimmed, at most 1,024; escape_unprintable() makes them safe to display.
   std::string make, model, serial;
   bool maker_note = false;  // the camera's own notes, which most programs drop
   std::string software;     // EXIF's Software, else XMP's CreatorTool, else PNG's text
-  // True where one of those, a comment or the history names an editing program (metadata/software.h). It is a hint, no
-  // proof: digiKam also signs pictures that it only tags, where no camera has signed.
+  // True where one of those, a comment or the history names an editing program (metadata/editing_software.h). It is a
+  // hint, no proof: digiKam also signs pictures that it only tags, where no camera has signed.
   bool edited_by_program = false;
 
   // Time of exposure: DateTimeOriginal, SubSecTimeOriginal, OffsetTimeOriginal, as written, trimmed.

@@ -14,7 +14,7 @@ Outcome<void> ReservingSink::reserve(Bytes bytes) {
   reservation_.release();
   try {
     auto granted = budget_.wait_for(bytes, "decoding a picture", cancelled_);
-    if (!granted) return interrupted("it was not decoded", subject_);
+    if (!granted) return interrupted("the picture was not decoded", subject_);
     reservation_ = std::move(*granted);
     return {};
   } catch (const OutOfMemory& e) {

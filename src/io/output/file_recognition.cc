@@ -119,7 +119,7 @@ std::string describe_file_type(const std::string& path, std::span<const std::uin
   }
   const std::string start = lower_ascii(view_text(front.first(std::min<std::size_t>(front.size(), 16))));
   const auto begins = [&](std::string_view with) { return start.starts_with(with); };
-  if (begins("<!doctype html") || begins("<html")) return "a page of HTML";
+  if (begins("<!doctype html") || begins("<html")) return "an HTML page";
   if (begins("\x93numpy")) return "a NumPy array";
   if (begins("\x89hdf\r\n")) return "an HDF5 file";
   if (begins("sqlite format 3")) return "a database";
@@ -127,8 +127,8 @@ std::string describe_file_type(const std::string& path, std::span<const std::uin
   // The last character may be incomplete where the reading ended.
   std::string_view text = view_text(front);
   for (int i = 0; i < 3 && !is_utf8(text); ++i) text.remove_suffix(1);
-  if (!is_utf8(text) || text.find('\0') != std::string_view::npos) return "data of another kind";
-  return begins("{") || begins("[") ? "JSON" : "a text";
+  if (!is_utf8(text) || text.find('\0') != std::string_view::npos) return "unknown data";
+  return begins("{") || begins("[") ? "JSON" : "text";
 }
 
 }  // namespace millrace

@@ -62,10 +62,10 @@ void OutputTarget::require_free_space(Bytes bytes) const {
   std::error_code error;
   const std::filesystem::space_info space = std::filesystem::space(folder, error);
   if (error || space.available >= bytes.count) return;
-  throw Failure(
-      ErrorCode::io,
-      fmt::format("it would take {}, and {} are free there", format_bytes(bytes), format_bytes(Bytes{space.available})),
-      path_, "make room, or write it elsewhere");
+  throw Failure(ErrorCode::io,
+                fmt::format("not enough free space ({} needed, {} free)", format_bytes(bytes),
+                            format_bytes(Bytes{space.available})),
+                path_, "free some space, or choose an output on another disk");
 }
 
 void OutputTarget::write(std::string_view text) const {
@@ -93,7 +93,7 @@ void OutputFile::write(std::string_view bytes) {
     stream_ = Descriptor(output_.descriptor_ >= 0 ? ::dup(output_.descriptor_)
                                                   : ::open(examined.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (!stream_ && errno == EINTR) {
-      throw Failure(interrupted("nobody reads from it", escape_unprintable(output_.path())));
+      throw Failure(interrupted("no program opened it for reading", escape_unprintable(output_.path())));
     }
     if (!stream_) throw Failure(system_error("cannot be opened", escape_unprintable(output_.path()), errno));
   }
@@ -154,7 +154,7 @@ OutputTarget OutputRegistry::add(const std::string& option, const std::string& n
     const int flags = ::fcntl(*descriptor, F_GETFL);
     const bool writable = flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
     if (!writable && *descriptor == STDOUT_FILENO) {
-      throw Failure(ErrorCode::standard_output, "it is closed", "standard output", "name a file instead");
+      throw Failure(ErrorCode::standard_output, "it is closed", "standard output", "choose a file as the output");
     }
     if (!writable)
       throw Failure(system_error("cannot be written", escape_unprintable(name), flags < 0 ? errno : EBADF));
@@ -179,16 +179,16 @@ OutputTarget OutputRegistry::add(const std::string& option, const std::string& n
 
 void OutputRegistry::claim(const std::string& option, const std::string& name, const std::string& form) {
   if (names_.insert(form).second) return;
-  throw Failure(ErrorCode::usage, "two outputs have this name", option + " " + escape_unprintable(name),
-                "name another");
+  throw Failure(ErrorCode::usage, "two outputs have the same name", option + " " + escape_unprintable(name),
+                "choose another name");
 }
 
 void OutputRegistry::reject_inside_stores(const std::string& option, const std::string& name,
                                           const std::string& form) const {
   for (const std::string& store : stores_) {
     if (!is_inside(form, store) || names_.count(form) > 0) continue;
-    throw Failure(ErrorCode::usage, "it lies in another output", option + " " + escape_unprintable(name),
-                  "name another");
+    throw Failure(ErrorCode::usage, "it is inside another output", option + " " + escape_unprintable(name),
+                  "choose another name");
   }
 }
 
@@ -210,8 +210,8 @@ void OutputRegistry::add_store(const std::string& option, const std::string& nam
     stores_.push_back(store);
     for (const std::string& input : inputs_) {
       if (input == form || !is_inside(input, store)) continue;
-      throw Failure(ErrorCode::usage, "it lies in the output, which is made anew", escape_unprintable(input),
-                    "give another OUTPUT, or move it away");
+      throw Failure(ErrorCode::usage, "this input is inside the output, which the run replaces",
+                    escape_unprintable(input), "choose another OUTPUT, or move the input");
     }
   }
 }
@@ -226,14 +226,14 @@ bool OutputRegistry::is_own_output(const std::string& name, const OutputKind& ki
 
 void OutputRegistry::check_target(const OutputKind& kind, OutputTarget& output) const {
   const std::string& path = output.path_;
-  const auto refuse = [&](const std::string& what, const std::string& remedy = "name another output") {
+  const auto refuse = [&](const std::string& what, const std::string& remedy = "choose another output") {
     return Failure(ErrorCode::conflict, what, escape_unprintable(path), remedy);
   };
   if (path.ends_with('/'))
-    throw Failure(ErrorCode::usage, "it names a folder", escape_unprintable(path), "name a file");
-  if (inputs_.count(normalize_path(path)) > 0) throw refuse("it is one of the inputs, which are never replaced");
+    throw Failure(ErrorCode::usage, "it names a folder", escape_unprintable(path), "give the name of a file");
+  if (inputs_.count(normalize_path(path)) > 0) throw refuse("it is one of the inputs, which are never overwritten");
   if (is_in_data_folder(normalize_path(path)))
-    throw refuse("it lies where this program keeps its catalogue and journals");
+    throw refuse("it is in the folder where this program keeps its catalog and journals");
   struct stat info {};
   const bool there = ::lstat(path.c_str(), &info) == 0;
   if (!there && errno != ENOENT) throw Failure(system_error("cannot be written", escape_unprintable(path), errno));
@@ -241,9 +241,9 @@ void OutputRegistry::check_target(const OutputKind& kind, OutputTarget& output) 
     struct stat target {};
     if (::stat(path.c_str(), &target) != 0 || (!S_ISCHR(target.st_mode) && !S_ISFIFO(target.st_mode))) {
       const auto file = real_path(path);
-      throw refuse("it is a symbolic link, which is neither followed nor replaced",
+      throw refuse("it is a symbolic link, and outputs neither follow nor replace links",
                    file ? "name the file itself: " + escape_unprintable(*file)
-                        : "it leads to nothing: remove it, or name a file");
+                        : "its target does not exist: remove the link, or choose another output");
     }
     info = target;
   }
@@ -255,38 +255,39 @@ void OutputRegistry::check_target(const OutputKind& kind, OutputTarget& output) 
     struct stat held {};
     if (!*output.pipe_ || ::fstat(output.pipe_->get(), &held) != 0 || held.st_ino != info.st_ino ||
         held.st_dev != info.st_dev) {
-      throw refuse("it was exchanged a moment ago");
+      throw refuse("it was replaced while it was checked", "run the same command again");
     }
     output.stream_ = true;
     return;
   }
-  if (there && S_ISDIR(info.st_mode)) throw refuse("a folder has this name");
-  if (there && !S_ISREG(info.st_mode)) throw refuse("it is neither a file nor a pipe: a disk or a socket");
+  if (there && S_ISDIR(info.st_mode)) throw refuse("it already exists and is a folder");
+  if (there && !S_ISREG(info.st_mode)) throw refuse("it is a disk or a socket, which is not supported as an output");
   output.overwrite_policy_.any_file = false;
   if (there) {
     Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     const auto state = file ? state_of_descriptor(file.get()) : std::nullopt;
     if (!state) {
-      throw Failure(
-          system_error("it is there and cannot be read, so nothing tells what it is", escape_unprintable(path), errno));
+      throw Failure(system_error("it already exists and cannot be read, so it is not overwritten",
+                                 escape_unprintable(path), errno));
     }
-    if (is_input(path, *state)) throw refuse("it is one of the inputs, which are never replaced");
-    if (!can_replace_file(path, info)) throw refuse("it belongs to another user");
+    if (is_input(path, *state)) throw refuse("it is one of the inputs, which are never overwritten");
+    if (!can_replace_file(path, info)) throw refuse("it already exists and belongs to another user");
     output.overwrite_policy_.examined = *state;
     auto reader = FileReader::make(std::move(file), path, FileReader::Hashing::off);
     if (!reader) throw Failure(reader.error());
     if (const char* kept = classify_kept_file((*reader)->peek()); kept != nullptr) {
-      throw refuse(fmt::format("it is {}, which no output replaces", kept));
+      throw refuse(fmt::format("it is {}, which is never overwritten", kept));
     }
     const std::string what = describe_file_type(path, (*reader)->peek());
     const bool write_protected = (state->mode & 0222) == 0;
     if (write_protected && !options_.overwrite) {
-      throw refuse("it is write-protected", "name another output, or add --overwrite to replace it");
+      throw refuse("it already exists and is write-protected",
+                   "choose another output, or add --overwrite to replace it");
     }
     if (state->size > 0 && !options_.overwrite && !(kind.is_ours && kind.is_ours(**reader))) {
-      throw refuse(
-          fmt::format("it is there, and nothing says that this program wrote it as {}: it is {}", kind.name, what),
-          "name another output, or add --overwrite to replace it");
+      throw refuse(fmt::format("it already exists and may not be an output of this program (expected {}, found {})",
+                               kind.name, what),
+                   "choose another output, or add --overwrite to replace it");
     }
   }
   if (!options_.prove) return;
@@ -294,7 +295,7 @@ void OutputRegistry::check_target(const OutputKind& kind, OutputTarget& output) 
     const AtomicFile proof(path, output.overwrite_policy_, output.readers_);
   } catch (const Failure& failure) {
     Error error = failure.error();
-    if (error.code == ErrorCode::not_found) error.remedy = "make its folder first";
+    if (error.code == ErrorCode::not_found) error.remedy = "create the folder first";
     throw Failure(std::move(error));
   }
 }

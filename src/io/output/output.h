@@ -85,7 +85,7 @@ class OutputFile {
 
 // The outputs of one run, in the order in which they are added. Inputs are added before them. Files that this program
 // keeps for a person are never an output of any command. These are files in the data folder, and, in any folder, files
-// that begin like a catalogue, a journal or decisions.
+// that begin like a catalog, a journal or decisions.
 class OutputRegistry {
  public:
   struct Options {
@@ -138,7 +138,7 @@ class OutputRegistry {
 
   Options options_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> inodes_;
-  std::set<std::string> inputs_, names_;  // each in the form of one_form()
+  std::set<std::string> inputs_, names_;  // each in the form of normalize_path()
   std::vector<std::string> stores_;       // with the folders of their shards
   std::vector<Folder> folders_;
   std::vector<std::string> reads_, writes_, streams_;
@@ -146,18 +146,18 @@ class OutputRegistry {
 
 // First key of every JSON object that this program writes: {"millrace": "NAME", ...
 inline constexpr const char* kJsonMark = "millrace";
-// Recognises such an object. Where keys are given, it also recognises an object of an earlier version with exactly
+// Recognises such an object. Where keys are given, it also recognises an object of an older version with exactly
 // these keys in this order. A key that ends in "?" may be missing.
 std::function<bool(FileReader&)> make_json_recognizer(std::string name, std::vector<std::string> legacy_keys);
 // Recognises a table by its whole header line.
 std::function<bool(FileReader&)> make_table_recognizer(std::string header);
 
-// Returns "a catalogue", "a journal" or "decisions" for a file that this program keeps, or a person's decisions, for
+// Returns "a catalog", "a journal" or "decisions" for a file that this program keeps, or a person's decisions, for
 // other runs; null for any other file.
 const char* classify_kept_file(std::span<const std::uint8_t> front);
-inline constexpr const char* kKeptCatalog = "a catalogue";
+inline constexpr const char* kKeptCatalog = "a catalog";
 
-// Describes what a file's beginning looks like, for messages: "a JPEG picture", "JSON", "a text".
+// Describes what a file's beginning looks like, for messages: "a JPEG picture", "JSON", "text".
 std::string describe_file_type(const std::string& path, std::span<const std::uint8_t> front);
 
 }  // namespace millrace

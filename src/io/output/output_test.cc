@@ -65,15 +65,14 @@ TEST_F(OutputTest, ReplacesOnlyWhatThisProgramWrote) {
       {"{\"items\": [], \"totals\": {}", "JSON"},
       {"{\"items\": [], \"totals\": {}} and more", "JSON"},
       {"[{\"items\": [], \"totals\": {}}]", "JSON"},
-      {"my notes about \"millrace\": \"test\"", "a text"},
+      {"my notes about \"millrace\": \"test\"", "text"},
       {"\xFF\xD8\xFF\xE0 a photograph", "a JPEG picture"},
-      {"<!DOCTYPE html><p>", "a page of HTML"},
-      {std::string("a\0b", 3), "data of another kind"},
+      {"<!DOCTYPE html><p>", "an HTML page"},
+      {std::string("a\0b", 3), "unknown data"},
   };
   for (const auto& [text, what] : others) {
     const std::string path = folder_.write("other", text);
-    EXPECT_THAT(find_rejection(path), HasSubstr("nothing says that this program wrote it as a result: it is " + what))
-        << text;
+    EXPECT_THAT(find_rejection(path), HasSubstr("expected a result, found " + what)) << text;
     EXPECT_THAT(find_rejection(path), HasSubstr("--overwrite"));
     EXPECT_EQ(find_rejection(path, true), "");
     EXPECT_EQ(read("other"), text);
@@ -82,7 +81,7 @@ TEST_F(OutputTest, ReplacesOnlyWhatThisProgramWrote) {
 
 TEST_F(OutputTest, NeverReplacesCatalogsJournalsOrDecisions) {
   const std::string catalog = "SQLite format 3" + std::string(53, '\0') + "mrac" + std::string(100, '\0');
-  for (const auto& [text, what] : {std::pair<std::string, std::string>{catalog, "a catalogue"},
+  for (const auto& [text, what] : {std::pair<std::string, std::string>{catalog, "a catalog"},
                                    {"{\"millrace_journal\":1,\"id\":\"x\"}\n", "a journal"},
                                    {"{\n  \"millrace_decisions\": 1, \"decisions\": []}", "decisions"}}) {
     const std::string path = folder_.write("kept", text);
@@ -127,10 +126,10 @@ TEST_F(OutputTest, LinksFoldersSocketsAndMissingFoldersAreRefused) {
     EXPECT_THAT(find_rejection(folder_.at("link"), overwrite), HasSubstr("symbolic link"));
     EXPECT_THAT(find_rejection(folder_.at("link"), overwrite), HasSubstr(folder_.at("target")));
     EXPECT_THAT(find_rejection(folder_.at("dangling"), overwrite), HasSubstr("symbolic link"));
-    EXPECT_THAT(find_rejection(folder_.at("folder"), overwrite), HasSubstr("a folder has this name"));
+    EXPECT_THAT(find_rejection(folder_.at("folder"), overwrite), HasSubstr("is a folder"));
     EXPECT_THAT(find_rejection(folder_.at("folder/"), overwrite), HasSubstr("it names a folder"));
     EXPECT_THAT(find_rejection(folder_.at("socket"), overwrite), HasSubstr("a socket"));
-    EXPECT_THAT(find_rejection(folder_.at("none/out"), overwrite), HasSubstr("make its folder first"));
+    EXPECT_THAT(find_rejection(folder_.at("none/out"), overwrite), HasSubstr("create the folder"));
   }
   EXPECT_EQ(read("target"), "precious");
 }

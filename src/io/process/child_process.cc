@@ -120,8 +120,8 @@ bool ChildProcess::receive(void* data, std::size_t size) {
 Error ChildProcess::describe_exit(const ErrorWords& words) {
   if (stopped_) return interrupted();
   if (late_) {
-    return {ErrorCode::timed_out, fmt::format("{} worked for more than {} s and was stopped", words.who, work_limit_s_),
-            "", words.remedy};
+    return {ErrorCode::timed_out, fmt::format("{} took more than {} s and was stopped", words.who, work_limit_s_), "",
+            words.remedy};
   }
   if (silent_) {
     return {ErrorCode::timed_out, fmt::format("{} made no progress for {} s and was stopped", words.who, timeout_s_),
@@ -135,7 +135,7 @@ Error ChildProcess::describe_exit(const ErrorWords& words) {
   pid_ = -1;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
     return {ErrorCode::out_of_memory,
-            fmt::format("{} was killed, which the system does when memory runs out", words.who), "",
+            fmt::format("{} was killed; the system does this when memory runs out", words.who), "",
             words.memory_remedy};
   }
   if (WIFSIGNALED(status)) {
@@ -144,9 +144,9 @@ Error ChildProcess::describe_exit(const ErrorWords& words) {
   constexpr int kNotLinked = 127;
   const int code = WEXITSTATUS(status);
   if (code == kExitWrongVersion) {
-    return {ErrorCode::unavailable,
-            fmt::format("{} belongs to another version than this one, {}", words.who, version()), "",
-            "install both of one version; MILLRACE_HELPERS names the folder of helpers"};
+    return {ErrorCode::unavailable, fmt::format("{} has another version than this program ({})", words.who, version()),
+            "",
+            "install the program and its helpers in one version; MILLRACE_HELPERS can give the folder of the helpers"};
   }
   return {code == kExitCannotStart || code == kNotLinked ? ErrorCode::unavailable : ErrorCode::crashed,
           fmt::format("{} stopped with exit code {}", words.who, code), "", words.remedy};

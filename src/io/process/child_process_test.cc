@@ -52,7 +52,7 @@ TEST(ChildProcess, WorkEndsWithoutATimeout) {
   ASSERT_FALSE(child->receive(&answer, 1));
   const Error error = child->describe_exit(kWords);
   EXPECT_EQ(error.code, ErrorCode::timed_out);
-  EXPECT_THAT(error.what, HasSubstr("worked for more than 1 s"));
+  EXPECT_THAT(error.what, HasSubstr("took more than 1 s"));
 }
 
 TEST(ChildProcess, OneOfAnotherVersionIsNotSpokenWith) {
@@ -71,7 +71,7 @@ TEST(ChildProcess, OneOfAnotherVersionIsNotSpokenWith) {
   ASSERT_TRUE(child != nullptr && !child->receive(&answer, 1));
   const Error error = child->describe_exit(kWords);
   EXPECT_EQ(error.code, ErrorCode::unavailable);
-  EXPECT_THAT(error.what, HasSubstr(std::string("another version than this one, ") + version()));
+  EXPECT_THAT(error.what, HasSubstr(std::string("another version than this program (") + version()));
 }
 
 TEST(ChildProcess, OneThatCannotBeginIsNoItemsFault) {

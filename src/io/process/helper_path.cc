@@ -97,13 +97,12 @@ bool is_in_python_package() {
 
 std::string helper_remedy(const std::string& name) {
   if (is_in_python_package()) {
-    return "the Python package has no " + name +
-           ": build Millrace on this system with ./dev build and cmake --install, and put its millrace on the PATH, or "
-           "let "
-           "MILLRACE_HELPERS name the folder of " +
+    return "the Python package does not include " + name +
+           ": build Millrace on this system (./dev build), install it (cmake --install) and put millrace on PATH, "
+           "or set MILLRACE_HELPERS to the folder of " +
            name;
   }
-  return "build the target " + name + ", put it beside the millrace program, or let MILLRACE_HELPERS name its folder";
+  return "build the target " + name + " and put it beside the millrace program, or set MILLRACE_HELPERS to its folder";
 }
 
 }  // namespace millrace

@@ -49,7 +49,7 @@ inline void end_with_program() {
   try {
     std::thread(watch).detach();
   } catch (const std::system_error&) {
-    // Without a thread, the helper ends with its next request, or when it is told to.
+    // Without a thread, the helper ends with its next request, or when the program asks it to.
   }
 }
 

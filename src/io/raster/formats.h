@@ -26,7 +26,7 @@ std::unique_ptr<RasterWriter> zarr(const RasterSpec& spec, const std::string& pa
 std::string format_numbers(std::initializer_list<std::uint64_t> numbers);
 std::vector<std::uint64_t> parse_numbers(const std::string& text, std::size_t count);
 
-// Data in memory that are not yet written for good, kept in a file beside an unfinished output. There are two such
+// Data in memory that are not yet written for good, kept in a file beside an incomplete output. There are two such
 // files, used in turn: until a checkpoint names the new one, the previous one is valid.
 class PendingDataFile {
  public:
@@ -54,8 +54,8 @@ class TileRowBuffer {
   // Returns the address of element (plane, row, 0, 0).
   const std::byte* row(std::uint64_t plane, std::uint64_t row) const;
   void next() { rows_ = 0; }
-  // Buffer with the rows of an unfinished row of tiles. held() is to be saved, and restore() is to be filled with
-  // it.
+  // Buffer with the rows of an incomplete row of tiles. pending_rows() is to be saved, and restore() is to be filled
+  // with it.
   std::span<const std::byte> pending_rows() const { return rows_of_tile_; }
   std::span<std::byte> restore(std::uint64_t rows_written);
   // Copies one tile into [height, width, samples], with zeros where it extends beyond the image.

@@ -31,7 +31,7 @@ class PngRaster : public RasterWriter {
     }
     // Numbers of a palette come in runs, which the fastest level finds, too.
     if (deflateInit2(&deflate_, 1, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-      throw Failure(ErrorCode::internal, "zlib does not start");
+      throw Failure(ErrorCode::internal, "zlib cannot be initialized");
   }
   ~PngRaster() override { deflateEnd(&deflate_); }
 

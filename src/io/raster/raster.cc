@@ -25,7 +25,7 @@ std::vector<std::uint64_t> parse_numbers(const std::string& text, std::size_t co
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
     if (error == std::errc() && end == part.data() + part.size()) out.push_back(value);
   }
-  if (out.size() != count) throw Failure(ErrorCode::bad_data, "this checkpoint is not as this program writes it");
+  if (out.size() != count) throw Failure(ErrorCode::bad_data, "the checkpoint is damaged");
   return out;
 }
 

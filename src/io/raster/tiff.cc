@@ -141,7 +141,7 @@ class TiffRaster : public RasterWriter {
     packed_.resize(length);
     if (compress2(packed_.data(), &length, reinterpret_cast<const Bytef*>(raw_.data()), static_cast<uLong>(raw_.size()),
                   1) != Z_OK)
-      throw Failure(ErrorCode::internal, "zlib does not compress");
+      throw Failure(ErrorCode::internal, "zlib failed to compress");
     file_.append(std::as_bytes(std::span(packed_).first(length)));
     lengths_.push_back(static_cast<std::uint32_t>(length));
   }

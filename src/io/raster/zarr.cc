@@ -35,7 +35,8 @@ class ZarrRaster : public RasterWriter {
       for (const std::string& json : {path_ + "/zarr.json", path_ + "/0/zarr.json"}) {
         std::error_code error;
         if (!std::filesystem::exists(json, error))
-          throw Failure(ErrorCode::conflict, "it is not there as it was", escape_unprintable(json));
+          throw Failure(ErrorCode::conflict, "expected from an interrupted run, but not found",
+                        escape_unprintable(json));
       }
       pending_file_ = PendingDataFile(path, parse_numbers(saved, 1)[0]);
       pending_file_.restore({rows_.restore(rows)});
@@ -51,7 +52,7 @@ class ZarrRaster : public RasterWriter {
           path_ + "/0/c/" + (has_planes() ? std::to_string(plane) + "/" : "") + std::to_string(row_of_chunks_);
       std::error_code error;
       std::filesystem::create_directories(folder, error);
-      if (error) throw Failure(system_error("it cannot be created", escape_unprintable(folder), error.value()));
+      if (error) throw Failure(system_error("cannot be created", escape_unprintable(folder), error.value()));
       for (std::uint64_t column = 0; column < across; ++column) {
         rows_.tile(plane, column, raw_);
         compress();
@@ -112,7 +113,7 @@ class ZarrRaster : public RasterWriter {
   void compress() {
     z_stream stream{};
     if (deflateInit2(&stream, kLevel, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-      throw Failure(ErrorCode::internal, "zlib does not start");
+      throw Failure(ErrorCode::internal, "zlib cannot be initialized");
     packed_.resize(deflateBound(&stream, static_cast<uLong>(raw_.size())));
     stream.next_in = reinterpret_cast<Bytef*>(raw_.data());
     stream.avail_in = static_cast<uInt>(raw_.size());
@@ -121,13 +122,13 @@ class ZarrRaster : public RasterWriter {
     const int code = deflate(&stream, Z_FINISH);
     packed_.resize(stream.total_out);
     deflateEnd(&stream);
-    if (code != Z_STREAM_END) throw Failure(ErrorCode::internal, "zlib does not compress");
+    if (code != Z_STREAM_END) throw Failure(ErrorCode::internal, "zlib failed to compress");
   }
   // A raster may have thousands of files, so the whole file system is synced at once.
   void sync() const {
     const Descriptor folder(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder || ::syncfs(folder.get()) != 0)
-      throw Failure(system_error("it cannot be written to the disk", escape_unprintable(path_), errno));
+      throw Failure(system_error("cannot be written to the disk", escape_unprintable(path_), errno));
   }
 
   const RasterSpec spec_;

@@ -145,7 +145,7 @@ class ShardWriter {
   // Called after finish(), on any thread: the shard is then on the disk and has its name.
   virtual void commit() = 0;
   // Returns, after finish(), the digests of the shard's files, or of its ranges of files that all shards share. They
-  // are computed during writing and are in the order of PartBytes. Empty for a shard that is in the output from its
+  // are computed during writing and are in the order of `ShardBytes`. Empty for a shard that is in the output from its
   // first row on.
   virtual std::vector<FileDigest> digests() const { return {}; }
 };

@@ -102,7 +102,7 @@ class SharedRows : public FolderShardWriter::Array {
     for (std::uint64_t done = 0; done < bytes;) {
       pending_.resize(std::min<std::uint64_t>(bytes - done, kTogether));
       if (read_at(from.get(), at_, std::as_writable_bytes(std::span(pending_))) != pending_.size()) {
-        throw Failure(ErrorCode::bad_data, "it is shorter than its rows", path);
+        throw Failure(ErrorCode::bad_data, "it is too short for its rows", path);
       }
       done += pending_.size();
       write(pending_);

@@ -22,7 +22,7 @@
 
 namespace millrace {
 
-// Writer of one shard. Unfinished files are in the folder above the one that holds the shards.
+// Writer of one shard. Temporary files are in the folder above the one that holds the shards.
 class FolderShardWriter : public ShardWriter {
  public:
   FolderShardWriter(const std::string& folder, const DatasetSpec& spec, ShardLayout layout, std::uint64_t shard);

@@ -29,10 +29,10 @@ Outcome<void> lock(int fd, const std::string& path) {
   if (wish == "FALSE" || wish == "0" || ::flock(fd, LOCK_SH | LOCK_NB) == 0) return {};
   if (errno == EWOULDBLOCK) {
     return Error{ErrorCode::unsupported, "another program has it open for writing", escape_unprintable(path),
-                 "close it there, or give a copy of it"};
+                 "close it in that program, or give a copy of it"};
   }
   if (wish != "TRUE" && wish != "1") return {};
-  return system_error("cannot be locked, as HDF5_USE_FILE_LOCKING asks for", escape_unprintable(path), errno);
+  return system_error("cannot be locked, which HDF5_USE_FILE_LOCKING requires", escape_unprintable(path), errno);
 }
 
 // Returns a descriptor for the helper alone. A file that is no longer open is opened by its path, if it is unchanged.
@@ -60,7 +60,7 @@ Outcome<OpenedFile> opened(const FileReader& file) {
 }  // namespace
 
 Error DatasetReader::describe_exit(const std::string& path) {
-  constexpr const char* kRemedy = "the file is damaged; h5dump may say where";
+  constexpr const char* kRemedy = "the file may be damaged; h5dump can show where";
   Error out =
       helper_->describe_exit({"its reader", "the HDF5 library crashed on it", kRemedy, "allow less with --memory"});
   helper_.reset();
@@ -123,7 +123,7 @@ Outcome<DatasetReader::Reply> DatasetReader::ask(helper::Request request, const 
       done && request.kind == helper::RequestKind::attributes ? 2 * helper::kMaxAttributeText : 2 * helper::kMaxText;
   if (out.about.text_bytes > most || out.about.values != wanted || out.about.bytes != bytes) {
     helper_.reset();
-    return Error{ErrorCode::crashed, "its reader sent nonsense", path, ""};
+    return Error{ErrorCode::crashed, "its reader sent an invalid answer", path, ""};
   }
   out.text.resize(out.about.text_bytes);
   if (room.rows != nullptr) room.rows->resize(bytes);
@@ -162,7 +162,7 @@ Outcome<DatasetInfo> DatasetReader::describe(const FileReader& file, const std::
   if (!reply) return reply.error();
   const helper::Answer& about = reply->about;
   if (about.dimensions < 1 || about.dimensions > 3 || about.chunk_bytes > std::uint64_t{1} << 48) {
-    return Error{ErrorCode::crashed, "its reader sent nonsense", file.path(), ""};
+    return Error{ErrorCode::crashed, "its reader sent an invalid answer", file.path(), ""};
   }
   // A row of chunks stays in memory. One chunk is also there in its stored form, and once more between two filters.
   return DatasetInfo{*which,

@@ -58,7 +58,7 @@ class DatasetReader {
 
   // Starts the helper, before work whose result will be read. `path`, for messages, may not exist yet.
   Outcome<void> start(const std::string& path);
-  // Returns the names of all datasets, at most helper::kMostListed + 1.
+  // Returns the names of all datasets, at most helper::kMaxListed + 1.
   Outcome<std::vector<std::string>> datasets(const FileReader& file);
   // Describes a dataset of integers or floating-point numbers that are all in this file. Otherwise returns the reason.
   Outcome<DatasetInfo> describe(const FileReader& file, const std::string& name);

@@ -51,7 +51,7 @@ void map_shards(const Handle& how, std::uint64_t rows, const DatasetLayout& set,
     H5Sselect_hyperslab(to.get(), H5S_SELECT_SET, start.data(), stride.data(), many.data(), block.data());
     H5Sselect_hyperslab(from.get(), H5S_SELECT_SET, start.data(), nullptr, block.data(), nullptr);
     if (H5Pset_virtual(how.get(), to.get(), files.c_str(), name, from.get()) < 0) {
-      hdf5::fail("its parts cannot be mapped", mapped.folder);
+      hdf5::fail("its shards cannot be mapped", mapped.folder);
     }
   };
   if (rest > 0) map(0, rest, set.name.c_str());
@@ -69,9 +69,9 @@ Handle rows_of(const Handle& set, std::uint64_t first, const std::vector<hsize_t
 
 std::string encoded(const Handle& type) {
   std::size_t bytes = 0;
-  if (H5Tencode(type.get(), nullptr, &bytes) < 0) hdf5::fail("its type cannot be written down", "");
+  if (H5Tencode(type.get(), nullptr, &bytes) < 0) hdf5::fail("its type cannot be encoded", "");
   std::string out(bytes, '\0');
-  if (H5Tencode(type.get(), out.data(), &bytes) < 0) hdf5::fail("its type cannot be written down", "");
+  if (H5Tencode(type.get(), out.data(), &bytes) < 0) hdf5::fail("its type cannot be encoded", "");
   return out;
 }
 
@@ -93,8 +93,8 @@ struct Hdf5Writer::State {
   void refuse_another(const std::optional<FileState>& named) {
     if (named && created.has_same_inode(*named)) return;
     committed = true;
-    throw Failure(ErrorCode::conflict, "it was exchanged or removed by another program", path,
-                  "see that no other run works on the same output, and run the same command again");
+    throw Failure(ErrorCode::conflict, "another program replaced or removed it", path,
+                  "make sure that no other run writes the same output, and run the same command again");
   }
 
   Handle create(const DatasetLayout& set, const Handle& type, const Handle& how, hsize_t most) const {
@@ -252,7 +252,7 @@ void Hdf5Writer::append_rest(hdf5::DatasetReader& reader, const std::string& pat
   hdf5::silence_errors();
   State& s = *state_;
   if (rows > s.spec.rows - s.at) {
-    throw Failure(ErrorCode::bad_data, "it has more rows than there is room for", path);
+    throw Failure(ErrorCode::bad_data, "it has more rows than fit in the output", path);
   }
   const auto line = read_end_line(path);
   if (!line)

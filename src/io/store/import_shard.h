@@ -10,7 +10,7 @@
 namespace millrace {
 
 // Copies FROM/NAME to TO/NAME, synced; false if it does not exist. Throws Failure. Folders in NAME are made. An
-// unfinished copy is in the work folder, on the same file system as TO.
+// temporary copy is in the work folder, on the same file system as TO.
 bool import_file(const std::string& from, const std::string& name, const std::string& to,
                  const AtomicFile::ShardOptions& shard);
 // Copies a folder of files in the same way.

@@ -51,12 +51,12 @@ class PairList {
     const Descriptor file = opened(path_);
     if (!file) throw Failure(system_error("it cannot be read", escape_unprintable(path_), errno));
     const auto end = end_of(file.get());
-    if (!end) refuse("it is not the list that was written");
+    if (!end) refuse("it differs from the list that a run wrote");
     end_ = *end;
     left_ = end_.pairs;
     if (left_ == 0) return;
     std::byte first[kPairRowBytes];
-    if (read_at(file.get(), 0, first) != sizeof(first)) refuse("it was cut short meanwhile");
+    if (read_at(file.get(), 0, first) != sizeof(first)) refuse("it became shorter during the run");
     key_ = key_of(first);
   }
 
@@ -83,7 +83,7 @@ class PairList {
  private:
   [[noreturn]] void refuse(const char* what) const {
     throw Failure(ErrorCode::bad_data, what, escape_unprintable(path_),
-                  "remove it, and run again what makes it: a run without --part makes all that is missing");
+                  "remove it, and run its shard again; a run without --part computes all missing shards");
   }
   static std::uint64_t key_of(const std::byte* row) {
     std::uint32_t i = 0, j = 0;
@@ -94,13 +94,13 @@ class PairList {
   void fill() {
     if (!hash_) hash_.emplace();
     piece_.resize(std::min<std::uint64_t>(left_, kPieceOfList) * kPairRowBytes);
-    if (read_at(opened(path_).get(), offset_, piece_) != piece_.size()) refuse("it was cut short meanwhile");
+    if (read_at(opened(path_).get(), offset_, piece_) != piece_.size()) refuse("it became shorter during the run");
     hash_->update(piece_);
     offset_ += piece_.size();
     at_ = 0;
   }
   void finish() {
-    if (hash_->digest() != end_.hash) refuse("it is not the list that was written");
+    if (hash_->digest() != end_.hash) refuse("it differs from the list that a run wrote");
     hash_.reset();
     piece_ = {};
   }
@@ -166,8 +166,8 @@ FileDigest merge_pair_lists(const std::vector<std::string>& paths, const std::st
     // While this list has the next pair, it does not go back to the heap.
     do {
       if (before != nullptr && before != list && list->key() == last) {
-        throw Failure(ErrorCode::bad_data, "it has a pair that is in " + escape_unprintable(before->path()) + " too",
-                      escape_unprintable(list->path()), "remove both, and run again what makes them");
+        throw Failure(ErrorCode::bad_data, "it has a pair that is also in " + escape_unprintable(before->path()),
+                      escape_unprintable(list->path()), "remove both, and run their shards again");
       }
       before = list;
       last = list->key();

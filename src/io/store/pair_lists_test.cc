@@ -104,12 +104,12 @@ TEST_F(PairLists, AListThatLostPairsOrHasOthersIsRefused) {
   for (const std::string& damaged : {whole.substr(0, whole.size() - 9), whole.substr(9), whole + "x", std::string()}) {
     std::ofstream(parts_[0], std::ios::binary | std::ios::trunc) << damaged;
     EXPECT_FALSE(is_pair_list(parts_[0]));
-    expect_refused("not the list that was written");
+    expect_refused("differs from the list");
   }
   std::string other = whole;
   other[8] = 1;  // another distance
   std::ofstream(parts_[0], std::ios::binary | std::ios::trunc) << other;
-  expect_refused("not the list that was written");
+  expect_refused("differs from the list");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class Piecewise {
         at_(bytes.at) {
     struct stat info {};
     if (!file_ || ::fstat(file_.get(), &info) != 0) throw Failure(system_error("it cannot be read", path_, errno));
-    if (!S_ISREG(info.st_mode)) throw Failure(ErrorCode::bad_data, "it is no file", path_);
+    if (!S_ISREG(info.st_mode)) throw Failure(ErrorCode::bad_data, "not a regular file", path_);
     const auto size = static_cast<std::uint64_t>(info.st_size);
     left_ = std::min(size - std::min(size, at_), bytes.count.value_or(size));
   }
@@ -83,7 +83,7 @@ std::uint64_t size_of(const ShardBytes& bytes) {
     struct stat info {};
     if (::lstat(each.path.c_str(), &info) != 0) {
       if (errno == ENOENT) continue;
-      throw Failure(system_error("it cannot be looked at", each.path, errno));
+      throw Failure(system_error("it cannot be examined", each.path, errno));
     }
     const auto size = static_cast<std::uint64_t>(info.st_size);
     out += std::min(size - std::min(size, each.at), each.count.value_or(size));

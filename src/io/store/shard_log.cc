@@ -144,7 +144,7 @@ void ShardLogReader::read(std::vector<std::uint8_t>& out, std::uint64_t bytes) {
 }
 
 void ShardLogReader::refuse() const {
-  throw Failure(ErrorCode::conflict, "what an earlier run left has changed meanwhile, or is no run's", path_,
+  throw Failure(ErrorCode::conflict, "this file of a previous run was changed, or no run wrote it", path_,
                 "remove it, and run the same command again");
 }
 

@@ -1,8 +1,8 @@
-// Input: rows of a shard that go into an unfinished file, or that another process will write to one.
+// Input: rows of a shard that go into a temporary file, or that another process will write to one.
 // Output: a log of these rows, from which a later run restores them.
 // Never: returns a row that is not what was written.
 //
-// A log holds the rows of a shard in the order in which they came. Compressed rows are in the unfinished file; the log
+// A log holds the rows of a shard in the order in which they came. Compressed rows are in the temporary file; the log
 // holds only their length and XXH3. They follow each other in that file. Where the library has put data of its own
 // between two, the next one is searched for. A log is used between two runs on one machine or similar ones: its numbers
 // have this machine's representation.
@@ -28,7 +28,7 @@ using ChunkFront = std::uint64_t;
 
 class ShardLog : public ShardWriter {
  public:
-  // `whole`: the log holds compressed rows themselves; `told`: only their length and XXH3.
+  // `whole`: the log holds compressed rows themselves; `digests_only`: only their length and XXH3.
   enum class Chunks : std::uint8_t { whole, digests_only };
   // `owner`: what the log belongs to, without a line break.
   ShardLog(std::string path, const std::string& owner, const DatasetSpec& spec, Chunks chunks);
@@ -45,7 +45,7 @@ class ShardLog : public ShardWriter {
 
   AtomicFile file_;
   std::unique_ptr<Hash> hash_;
-  std::optional<std::size_t> digest_array_;  // array whose chunks are `told`
+  std::optional<std::size_t> digest_array_;  // array whose chunks are `digests_only`
   std::uint64_t blocks_ = 0, rows_ = 0;      // bytes written so far; rows
   ChunkFront front_ = 0;
   std::vector<LoggedChunk> chunks_;

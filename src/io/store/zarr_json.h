@@ -20,7 +20,7 @@ Json array_json(const std::vector<std::uint64_t>& shape, const std::vector<std::
                 const std::string& type, Json fill, Json codecs);
 Json group_json();
 // Writes zarr.json into the folder, which is created, and returns its digest, whose name is zarr.json. If a work folder
-// is given, the unfinished file is there.
+// is given, the temporary file is there.
 FileDigest write_json(const std::string& folder, const Json& json, const std::string& work_folder = "");
 
 }  // namespace millrace::zarr

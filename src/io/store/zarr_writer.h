@@ -29,7 +29,7 @@ ShardBytes zarr_shard_bytes(const std::string& folder, const DatasetSpec& spec, 
 // Copies a shard from another folder of the same dataset; false if it is not there.
 bool import_zarr_shard(const std::string& from, const std::string& to, const DatasetSpec& spec, std::uint64_t shard);
 
-// Shard `part` of each array: a chunk, or a Zarr shard of chunks.
+// Writer of shard `shard` of each array: a chunk, or a Zarr shard of chunks.
 class ZarrShardWriter : public ShardWriter {
  public:
   ZarrShardWriter(const std::string& folder, const DatasetSpec& spec, std::uint64_t each, std::uint64_t shard);

@@ -51,8 +51,8 @@ bool CsvReader::more() {
   at_ = 0;
   const std::size_t before = text_.size();
   if (before > kMaxRowBytes) {
-    throw bad(line_, fmt::format("it is longer than {} MiB", kMaxRowBytes >> 20),
-              "is there a quote that is not closed?");
+    throw bad(line_, fmt::format("the row is longer than {} MiB", kMaxRowBytes >> 20),
+              "a quote in it may not be closed");
   }
   while (!ended_ && text_.size() < 2 * before + 1) {
     const auto bytes = source_();
@@ -61,7 +61,7 @@ bool CsvReader::more() {
   }
   if (const std::size_t zero = text_.find('\0', before); zero != std::string::npos) {
     const auto lines = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(zero), '\n');
-    throw bad(line_ + static_cast<std::size_t>(lines), "a zero byte: this is no text");
+    throw bad(line_ + static_cast<std::size_t>(lines), "a zero byte was found, so this is not a text file");
   }
   return text_.size() > before;
 }
@@ -160,7 +160,7 @@ bool CsvReader::next() {
   }
   if (columns_ == 0) columns_ = row_.size();
   if (row_.size() != columns_) {
-    throw bad(row_line_, fmt::format("it has {} cells, the header {}", row_.size(), columns_));
+    throw bad(row_line_, fmt::format("expected {} cells as in the header, found {}", columns_, row_.size()));
   }
   for (const Cell& cell : row_) cells_.push_back(unquoted(cell));
   return true;

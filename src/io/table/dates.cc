@@ -215,7 +215,7 @@ const char* DateNotation::name() const {
     case Form::compact:
       return "yyyymmdd";
     case Form::named_month:
-      return "days with the month's name";
+      return "dates with the month's name";
     case Form::day_first:
       return "day/month/year";
     case Form::month_first:
@@ -225,7 +225,7 @@ const char* DateNotation::name() const {
     case Form::year:
       return "years";
     case Form::epoch:
-      if (epoch_digits_ == kUnitBySize) return "units of their own since 1970";
+      if (epoch_digits_ == kUnitBySize) return "times since 1970 in several units";
       return epoch_digits_ == 9   ? "seconds since 1970"
              : epoch_digits_ == 6 ? "milliseconds since 1970"
              : epoch_digits_ == 3 ? "microseconds since 1970"

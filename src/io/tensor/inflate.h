@@ -34,7 +34,7 @@ class InflateStream {
   InflateStream(const InflateStream&) = delete;
   InflateStream& operator=(const InflateStream&) = delete;
 
-  // Returns the number of bytes read, which is less than out.size() only at the end. Throws Refusal.
+  // Returns the number of bytes read, which is less than out.size() only at the end. Throws ParseError.
   std::size_t read(std::span<std::byte> out);
 
  private:
@@ -71,7 +71,7 @@ class GzipSource : public RandomAccessSource {
   std::optional<std::uint64_t> size_;  // known once the end was reached
 };
 
-// Inflates all at once, into memory of exactly the promised size. Throws Refusal(bad_data) for more or less.
+// Inflates all at once, into memory of exactly the promised size. Throws ParseError(bad_data) for more or less.
 class Inflater {
  public:
   Inflater();

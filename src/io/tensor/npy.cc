@@ -18,7 +18,7 @@ Array Array::read(const std::string& path, Budget& budget, const std::function<b
   const PlainRowFile file(path, out.header_.data_offset, bytes, 1);
   constexpr std::uint64_t kAtOnce = 16 << 20;
   for (std::uint64_t at = 0; at < bytes; at += kAtOnce) {
-    if (cancelled()) throw Failure(interrupted("it was not read to its end", path));
+    if (cancelled()) throw Failure(interrupted("it was read only in part", path));
     file.read(at, std::min(kAtOnce, bytes - at), out.bytes_.data() + at);
   }
   return out;
@@ -46,7 +46,7 @@ void NpyWriter::append(std::span<const std::byte> bytes) {
 
 void NpyWriter::sync() {
   if (given_ != expected_) {
-    throw Failure(ErrorCode::internal, "the rows given do not fill the shape", path_);
+    throw Failure(ErrorCode::internal, "fewer rows were written than its shape has", path_);
   }
   file_.sync();
 }

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMaxHeader = std::size_t{1} << 20;
 // Thrown for an array of texts, dates or objects, which is not an error.
 struct NotNumeric : ParseError {};
 
-// `next` fills its argument with the bytes that follow the previous ones; there are `bytes` in all. Throws Refusal.
+// `next` fills its argument with the bytes that follow the previous ones; there are `bytes` in all. Throws ParseError.
 Header parse_header(const std::function<void(std::span<std::byte>)>& next, std::uint64_t bytes);
 Header parse_header(RandomAccessSource& source);
 

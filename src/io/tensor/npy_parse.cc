@@ -46,7 +46,7 @@ class Parser {
       expect(',');
     }
     skip_space();
-    if (at_ != text_.size()) throw_bad_data("its header goes on after the dictionary");
+    if (at_ != text_.size()) throw_bad_data("its header has data after the dictionary");
     if (!fields || !fortran || !shape) throw_bad_data("its header lacks descr, fortran_order or shape");
     if (*fortran && shape->size() > 1) unsupported("it is in Fortran order; save it with numpy.ascontiguousarray");
     return {std::move(*fields), std::move(*shape), 0};
@@ -71,7 +71,7 @@ class Parser {
     if (at_ == text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) throw_bad_data("its header lacks a string");
     const char quote = text_[at_++];
     const std::size_t end = text_.find(quote, at_);
-    if (end == std::string_view::npos) throw_bad_data("a string in its header does not end");
+    if (end == std::string_view::npos) throw_bad_data("a string in its header has no closing quote");
     const std::string_view value = text_.substr(at_, end - at_);
     if (value.size() > kMaxName || value.find('\\') != std::string_view::npos) {
       throw_bad_data("a string in its header is too long or has escapes");
@@ -110,7 +110,7 @@ class Parser {
     std::vector<std::uint64_t> numbers;
     expect('(');
     while (!accept(')')) {
-      if (numbers.size() == kMaxDimensions) unsupported("it has over 32 dimensions");
+      if (numbers.size() == kMaxDimensions) unsupported("it has more than 32 dimensions");
       numbers.push_back(integer());
       if (accept(')')) break;
       expect(',');
@@ -125,18 +125,18 @@ class Parser {
           {ErrorCode::unsupported, fmt::format("its type '{}' is not a number", escape_unprintable(text)), {}}};
     }
     if (text.size() < 3 || text.size() > 4)
-      unsupported(fmt::format("its type '{}' is not a number", escape_unprintable(text)));
+      unsupported(fmt::format("its type '{}' is not supported", escape_unprintable(text)));
     int bytes = 0;
     for (const char digit : text.substr(2)) {
       if (digit < '0' || digit > '9')
-        unsupported(fmt::format("its type '{}' is not a number", escape_unprintable(text)));
+        unsupported(fmt::format("its type '{}' is not supported", escape_unprintable(text)));
       bytes = 10 * bytes + (digit - '0');
     }
     const char order = text[0], kind = text[1];
     const bool power = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
     const bool known =
         (kind == 'b' && bytes == 1) || ((kind == 'u' || kind == 'i') && power) || (kind == 'f' && power && bytes > 1);
-    if (!known) unsupported(fmt::format("its type '{}' is not a number", escape_unprintable(text)));
+    if (!known) unsupported(fmt::format("its type '{}' is not supported", escape_unprintable(text)));
     if (order == '>') unsupported("it is big-endian; save it with .astype('<...')");
     if (order != '<' && order != '=' && !(order == '|' && bytes == 1)) {
       throw_bad_data(fmt::format("its type '{}' has no byte order", escape_unprintable(text)));
@@ -152,7 +152,7 @@ class Parser {
     if (!accept('[')) return {{"", type_of(string())}};
     std::vector<Field> fields;
     while (!accept(']')) {
-      if (fields.size() == kMaxFields) unsupported("it has over 256 fields");
+      if (fields.size() == kMaxFields) unsupported("it has more than 256 fields");
       expect('(');
       std::string name = string();
       expect(',');
@@ -183,8 +183,8 @@ std::string text_of(ElementType type) {
                     : type.code == TypeCode::unsigned_integer ? 'u'
                                                               : 'b';
   if (type.code == TypeCode::bfloat) {
-    throw Failure(ErrorCode::usage, fmt::format("the format .npy has no {}", name_of(type)), "",
-                  "use float16 or float32, or another format");
+    throw Failure(ErrorCode::usage, fmt::format("the .npy format does not support {}", name_of(type)), "",
+                  "choose float16 or float32, or another format");
   }
   return fmt::format("{}{}{}", type.bytes() == 1 ? '|' : '<', kind, type.bytes());
 }
@@ -198,7 +198,7 @@ Header parse_header(const std::function<void(std::span<std::byte>)>& next, std::
   next(prefix);
   if (std::memcmp(prefix, "\x93NUMPY", 6) != 0) throw_bad_data("it is not a .npy file");
   const auto major = std::to_integer<unsigned>(prefix[6]);
-  if (major < 1 || major > 3) unsupported(fmt::format("it is .npy format {}", major));
+  if (major < 1 || major > 3) unsupported(fmt::format("version {} of the .npy format is not supported", major));
   std::uint64_t length = number_at<std::uint16_t>(prefix, 8), before = kPrefix;
   if (major > 1) {
     std::byte high[2];
@@ -207,7 +207,7 @@ Header parse_header(const std::function<void(std::span<std::byte>)>& next, std::
     next(high);
     length |= std::uint64_t{number_at<std::uint16_t>(high, 0)} << 16;
   }
-  if (length > kMaxHeader) throw_bad_data("its header is over 1 MiB");
+  if (length > kMaxHeader) throw_bad_data("its header is larger than 1 MiB");
   if (bytes - before < length) throw_bad_data("the file ends in its header");
   std::string text(static_cast<std::size_t>(length), '\0');
   next(std::as_writable_bytes(std::span(text)));
@@ -222,12 +222,12 @@ Header parse_header(const std::function<void(std::span<std::byte>)>& next, std::
     if (empty) break;
     // Dividing instead of multiplying: the product may not fit 64 bits.
     if (needed > available / dimension) {
-      throw_bad_data(fmt::format("its header promises {}, and the file ends before that", header.words()));
+      throw_bad_data(fmt::format("the file is too short: its header states {}", header.words()));
     }
     needed *= dimension;
   }
   if (!empty && needed > available) {
-    throw_bad_data(fmt::format("its header promises {}, and the file ends before that", header.words()));
+    throw_bad_data(fmt::format("the file is too short: its header states {}", header.words()));
   }
   return header;
 }
@@ -312,7 +312,7 @@ std::string header_text(const std::vector<Field>& fields, std::span<const std::u
   constexpr std::size_t kPrefix = 10, kAlign = 64;
   dictionary.append((kAlign - (kPrefix + dictionary.size() + 1) % kAlign) % kAlign, ' ');
   dictionary += '\n';
-  if (dictionary.size() > 0xFFFF) throw Failure(ErrorCode::too_large, "a .npy header is over 64 KiB");
+  if (dictionary.size() > 0xFFFF) throw Failure(ErrorCode::too_large, "a .npy header is larger than 64 KiB");
   std::string text("\x93NUMPY\x01\x00", 8);
   text += static_cast<char>(dictionary.size() & 255);
   text += static_cast<char>(dictionary.size() >> 8);

@@ -17,37 +17,10 @@ std::span<const Index> Document::items(const Value& value) const {
   return containers_[value.at - 1];
 }
 
-bool Machine::step(unsigned char code) {
+// Reads a number: an integer of four bytes, one, two, or with its length before it, or a double. This function and the
+// next two return false for any other code.
+bool Machine::step_number(unsigned char code) {
   switch (code) {
-    case '.':
-      out_.root_ = pop();
-      return true;
-    case 0x80:
-      if (const int protocol = number<std::uint8_t>(); protocol > kNewestProtocol) {
-        unsupported(fmt::format("its pickle is of protocol {}", protocol), "save it with pickle_protocol=2");
-      }
-      break;
-    case 0x95: {
-      // A frame states the number of bytes up to the next one. The reader does not need it, but it has to be there.
-      if (number<std::uint64_t>() > kMaxBytes) too_large("its pickle is over 16 MiB");
-      break;
-    }
-    case '0':
-      pop();
-      break;
-    case '2': {
-      const Index again = pop();
-      push(again);
-      push(again);
-      break;
-    }
-    case 'N':
-      push(none_);
-      break;
-    case 0x88:
-    case 0x89:
-      push(booleans_[code == 0x88 ? 1 : 0]);
-      break;
     case 'J':
       push_integer(number<std::int32_t>());
       break;
@@ -60,12 +33,6 @@ bool Machine::step(unsigned char code) {
     case 0x8A:
       push_long(number<std::uint8_t>());
       break;
-    case 0x8B: {
-      const auto length = number<std::int32_t>();
-      if (length < 0) throw_bad_data("a number in its pickle has a negative length");
-      push_long(static_cast<std::uint64_t>(length));
-      break;
-    }
     case 'G': {
       // This is the only big-endian number.
       Value value;
@@ -74,26 +41,21 @@ bool Machine::step(unsigned char code) {
       push(add(value));
       break;
     }
-    case ')':
-      push(empty_tuple_);
+    case 0x8B: {
+      const auto length = number<std::int32_t>();
+      if (length < 0) throw_bad_data("a number in its pickle has a negative length");
+      push_long(static_cast<std::uint64_t>(length));
       break;
-    case 0x85:
-    case 0x86:
-    case 0x87:
-      push_tuple(code - 0x84U);
-      break;
-    case ']':
-      push_container(ValueKind::list, {});
-      break;
-    case '}':
-      push_container(ValueKind::dictionary, {});
-      break;
-    case 'a':
-      extend_below(ValueKind::list, std::span(stack_).last(std::min<std::size_t>(1, stack_.size() - floor())));
-      break;
-    case 's':
-      extend_below(ValueKind::dictionary, std::span(stack_).last(std::min<std::size_t>(2, stack_.size() - floor())));
-      break;
+    }
+    default:
+      return false;
+  }
+  return true;
+}
+
+// Writes the value on top to the memo, or reads one of its values.
+bool Machine::step_memo(unsigned char code) {
+  switch (code) {
     case 'p':
       remember(decimal(line()));
       break;
@@ -114,6 +76,74 @@ bool Machine::step(unsigned char code) {
       break;
     case 'j':
       recall(number<std::uint32_t>());
+      break;
+    default:
+      return false;
+  }
+  // MEMOIZE uses the next free index of the memo, which is the number of entries so far.
+  if (code == 'p' || code == 'q' || code == 'r' || code == 0x94) ++remembered_;
+  return true;
+}
+
+// Makes a tuple, list or dictionary, or adds the values on top to the one below them.
+bool Machine::step_container(unsigned char code) {
+  switch (code) {
+    case ')':
+      push(empty_tuple_);
+      break;
+    case 0x85:
+    case 0x86:
+    case 0x87:
+      push_tuple(code - 0x84U);
+      break;
+    case ']':
+      push_container(ValueKind::list, {});
+      break;
+    case '}':
+      push_container(ValueKind::dictionary, {});
+      break;
+    case 'a':
+      extend_below(ValueKind::list, std::span(stack_).last(std::min<std::size_t>(1, stack_.size() - floor())));
+      break;
+    case 's':
+      extend_below(ValueKind::dictionary, std::span(stack_).last(std::min<std::size_t>(2, stack_.size() - floor())));
+      break;
+    default:
+      return false;
+  }
+  return true;
+}
+
+bool Machine::step(unsigned char code) {
+  switch (code) {
+    case '.':
+      out_.root_ = pop();
+      return true;
+    case 0x80:
+      if (const int protocol = number<std::uint8_t>(); protocol > kNewestProtocol) {
+        unsupported(fmt::format("its pickle protocol {} is not supported", protocol), "save it with pickle_protocol=2");
+      }
+      break;
+    case 0x95: {
+      // A frame states the number of bytes up to the next one. The reader does not need it, but it has to be there.
+      if (number<std::uint64_t>() > kMaxBytes) too_large("its pickle is larger than 16 MiB");
+      break;
+    }
+    case '0':
+      pop();
+      break;
+    case '2': {
+      const Index again = pop();
+      push(again);
+      push(again);
+      break;
+    }
+    case 'N':
+      push(none_);
+      break;
+    case 0x88:
+    case 0x89:
+      push(booleans_[code == 0x88 ? 1 : 0]);
       break;
     case 'R':
       reduce();
@@ -142,16 +172,14 @@ bool Machine::step(unsigned char code) {
       push_stacked_name();
       break;
     default:
-      step_text(code);
+      if (!step_number(code) && !step_container(code) && !step_memo(code)) step_text(code);
   }
-  // MEMOIZE uses the next free index of the memo, which is the number of entries so far.
-  if (code == 'p' || code == 'q' || code == 'r' || code == 0x94) ++remembered_;
   return false;
 }
 
 void Machine::step_marked(unsigned char code) {
   if (code == '(') {
-    if (marks_.size() == kMaxValues) too_large("its pickle's stack is over 1,048,576 values");
+    if (marks_.size() == kMaxValues) too_large("its pickle's stack has more than 1,048,576 values");
     return marks_.push_back(stack_.size());
   }
   switch (code) {
@@ -209,7 +237,7 @@ void Machine::step_object(unsigned char code) {
     }
     case 'o': {
       const std::span<const Index> items = marked();
-      if (items.empty()) throw_bad_data("its pickle makes an object of nothing");
+      if (items.empty()) throw_bad_data("its pickle creates an object without a class");
       refuse_object(out_.values_[items.front()]);
     }
     case 0x81:
@@ -219,7 +247,7 @@ void Machine::step_object(unsigned char code) {
       refuse_object(out_.values_[pop()]);
     }
     case 'P':
-      unsupported("its pickle refers to something outside of it", "save it with torch.save(tensor)");
+      unsupported("its pickle refers to data outside the file", "save it with torch.save(tensor)");
     case 0x82:
     case 0x83:
     case 0x84:
@@ -244,7 +272,7 @@ std::optional<Document> load(std::span<const std::byte> bytes, const Vocabulary&
     return Machine(bytes.first(static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), kMaxBytes))), vocabulary)
         .run();
   } catch (const PickleTruncated&) {
-    if (bytes.size() >= kMaxBytes) too_large("its pickle is over 16 MiB");
+    if (bytes.size() >= kMaxBytes) too_large("its pickle is larger than 16 MiB");
     return std::nullopt;
   }
 }

@@ -84,7 +84,7 @@ class Document {
   std::size_t size_ = 0;
 };
 
-// Returns nullopt if the bytes end before the pickle does. Throws Refusal: bad_data, unsupported, too_large.
+// Returns nullopt if the bytes end before the pickle does. Throws ParseError: bad_data, unsupported, too_large.
 std::optional<Document> load(std::span<const std::byte> bytes, const Vocabulary& vocabulary);
 
 }  // namespace millrace::pickle

@@ -60,7 +60,7 @@ class Machine {
 
   // Values.
   Index add(Value value) {
-    if (out_.values_.size() == kMaxValues) too_large("its pickle has over 1,048,576 values");
+    if (out_.values_.size() == kMaxValues) too_large("its pickle has more than 1,048,576 values");
     out_.values_.push_back(value);
     return static_cast<Index>(out_.values_.size() - 1);
   }
@@ -79,7 +79,7 @@ class Machine {
     return add(value);
   }
   void push(Index value) {
-    if (stack_.size() == kMaxValues) too_large("its pickle's stack is over 1,048,576 values");
+    if (stack_.size() == kMaxValues) too_large("its pickle's stack has more than 1,048,576 values");
     stack_.push_back(value);
   }
   void push_integer(std::int64_t integer) {
@@ -110,7 +110,7 @@ class Machine {
 
   void count_items(std::size_t more) {
     items_ += more;
-    if (items_ > kMaxItems) too_large("its pickle's containers have over 4,194,304 items");
+    if (items_ > kMaxItems) too_large("its pickle's containers have more than 4,194,304 items");
   }
   void push_tuple(std::size_t count) {
     if (stack_.size() - floor() < count) throw_bad_data("its pickle takes from an empty stack");
@@ -156,8 +156,8 @@ class Machine {
   void extend_below(ValueKind kind, std::span<const Index> items) {
     const std::size_t below = stack_.size() - items.size();
     if (below <= floor() || out_.values_[stack_[below - 1]].kind != kind) {
-      throw_bad_data(kind == ValueKind::list ? "its pickle appends to what is no list"
-                                             : "its pickle sets an item of what is no dictionary");
+      throw_bad_data(kind == ValueKind::list ? "its pickle appends to something that is not a list"
+                                             : "its pickle sets an item of something that is not a dictionary");
     }
     extend(stack_[below - 1], items);
     drop(items.size());
@@ -165,21 +165,21 @@ class Machine {
 
   // The memo.
   void remember(std::uint64_t place) {
-    if (place >= kMaxValues) too_large("its pickle remembers over 1,048,576 values");
+    if (place >= kMaxValues) too_large("its pickle's memo has more than 1,048,576 values");
     if (stack_.size() <= floor()) throw_bad_data("its pickle takes from an empty stack");
     if (memo_.size() <= place) memo_.resize(static_cast<std::size_t>(place) + 1, kNothing);
     memo_[static_cast<std::size_t>(place)] = stack_.back();
   }
   void recall(std::uint64_t place) {
     if (place >= memo_.size() || memo_[static_cast<std::size_t>(place)] == kNothing) {
-      throw_bad_data("its pickle recalls what it did not remember");
+      throw_bad_data("its pickle reads a memo entry that it never stored");
     }
     push(memo_[static_cast<std::size_t>(place)]);
   }
   std::uint64_t decimal(std::string_view text) {
     std::uint64_t out = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (problem != std::errc() || end != text.data() + text.size()) throw_bad_data("a number in its pickle is none");
+    if (problem != std::errc() || end != text.data() + text.size()) throw_bad_data("a number in its pickle is invalid");
     return out;
   }
 
@@ -190,7 +190,7 @@ class Machine {
     std::int64_t out = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
     if (problem != std::errc() || end != text.data() + text.size())
-      throw_bad_data("a number in its pickle is none, or too large");
+      throw_bad_data("a number in its pickle is invalid or too large");
     push_integer(out);
   }
   void push_real(std::string_view text) {
@@ -198,7 +198,7 @@ class Machine {
     value.kind = ValueKind::real;
     value.real = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value.real);
-    if (problem != std::errc() || end != text.data() + text.size()) throw_bad_data("a number in its pickle is none");
+    if (problem != std::errc() || end != text.data() + text.size()) throw_bad_data("a number in its pickle is invalid");
     push(add(value));
   }
   void push_long(std::uint64_t length) {
@@ -210,13 +210,14 @@ class Machine {
   }
   void push_quoted(std::string_view text) {
     if (text.size() < 2 || (text.front() != '\'' && text.front() != '"') || text.back() != text.front()) {
-      throw_bad_data("a text in its pickle has no quotes");
+      throw_bad_data("a string in its pickle has no quotes");
     }
     push_plain(text.substr(1, text.size() - 2));
   }
   void push_plain(std::string_view text) {
     if (text.find('\\') != std::string_view::npos) {
-      unsupported("a text in its pickle has escapes", "save it with a newer pickle protocol");
+      unsupported("a string in its pickle has escapes, which are not supported",
+                  "save it with a newer pickle protocol");
     }
     push(add_text(ValueKind::text, text));
   }
@@ -240,23 +241,23 @@ class Machine {
   void push_stacked_name() {
     const Value name = out_.values_[pop()], module = out_.values_[pop()];
     if (name.kind != ValueKind::text || module.kind != ValueKind::text)
-      throw_bad_data("a name in its pickle is no text");
+      throw_bad_data("a name in its pickle is not a string");
     push_name(out_.text(module), out_.text(name));
   }
   std::string words(const Value& value) const {
-    if (value.kind != ValueKind::name) return "what is no class";
+    if (value.kind != ValueKind::name) return "something that is not a class";
     const Name& name = vocabulary_.names[value.at];
     return fmt::format("{}.{}", name.module, name.name);
   }
   // Refuses to make an object of a class that may only be named.
   [[noreturn]] void refuse_object(const Value& value) {
-    unsupported(fmt::format("its pickle wants to make an object of {}; only plain tensors are read", words(value)),
+    unsupported(fmt::format("its pickle wants to create an object of {}; only plain tensors are read", words(value)),
                 vocabulary_.remedy(words(value)));
   }
   void reduce() {
     const Index arguments = pop(), function = pop();
     const Value& callee = out_.values_[function];
-    if (callee.kind != ValueKind::name) throw_bad_data("its pickle calls what is no function");
+    if (callee.kind != ValueKind::name) throw_bad_data("its pickle calls something that is not a function");
     if (out_.values_[arguments].kind != ValueKind::tuple)
       throw_bad_data("its pickle calls a function without arguments");
     switch (vocabulary_.names[callee.at].use) {
@@ -266,7 +267,7 @@ class Machine {
       case Name::Use::dictionary:
         if (out_.values_[arguments].a != 0) {
           unsupported(fmt::format("its pickle wants to call {} with arguments", words(callee)),
-                      "save it anew with Python 3");
+                      "save it again with Python 3");
         }
         return push_container(ValueKind::dictionary, {});
       case Name::Use::function: {
@@ -296,6 +297,9 @@ class Machine {
   // Executes one opcode; returns true at the end.
   bool step(unsigned char code);
   void step_marked(unsigned char code);
+  bool step_number(unsigned char code);
+  bool step_container(unsigned char code);
+  bool step_memo(unsigned char code);
   void step_text(unsigned char code);
   void step_object(unsigned char code);
 

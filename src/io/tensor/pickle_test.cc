@@ -104,7 +104,7 @@ TEST(Pickle, WhatItWantsToCallIsRefusedByName) {
   };
   for (const auto& [bytes, named] : tries) EXPECT_THAT(refused(bytes), HasSubstr(named)) << named;
   EXPECT_THAT(refused(pickle_of(name("torch._utils", "_rebuild_tensor_v2") + arguments + "R}b")), HasSubstr("state"));
-  EXPECT_THAT(refused(pickle_of(text("os.system") + arguments + "R")), HasSubstr("no function"));
+  EXPECT_THAT(refused(pickle_of(text("os.system") + arguments + "R")), HasSubstr("not a function"));
   EXPECT_THAT(refused(pickle_of(name("torch", "Size") + "NR")), HasSubstr("without arguments"));
   EXPECT_THAT(refused(pickle_of(name("collections", "OrderedDict") + arguments + "R")), HasSubstr("with arguments"));
   EXPECT_THAT(refused("Pid\n."), HasSubstr("outside"));
@@ -128,14 +128,14 @@ TEST(Pickle, LengthsThatItDoesNotHaveTakeNoMemory) {
     EXPECT_EQ(refused(pickle_of("") + bytes), "its pickle takes from an empty stack");
   }
   EXPECT_THAT(refused(code(0x8B) + u32(0xFFFFFFFF)), HasSubstr("negative length"));
-  EXPECT_THAT(refused(code(0x95) + u64(~0ULL) + "N."), HasSubstr("over 16 MiB"));
+  EXPECT_THAT(refused(code(0x95) + u64(~0ULL) + "N."), HasSubstr("16 MiB"));
   EXPECT_EQ(refused(code(0x95) + u64(3) + "(NNNt."), "");
-  EXPECT_THAT(refused("Nr" + u32(~0U) + "."), HasSubstr("remembers"));
+  EXPECT_THAT(refused("Nr" + u32(~0U) + "."), HasSubstr("memo"));
   EXPECT_THAT(refused("Np99999999999999999999\n."), HasSubstr("number"));
-  EXPECT_THAT(refused(std::string(17 << 20, '(')), HasSubstr("over 1,048,576"));
-  EXPECT_THAT(refused(std::string(17 << 20, ']')), HasSubstr("over 1,048,576"));
-  EXPECT_THAT(refused("N" + std::string(17 << 20, '2')), HasSubstr("over 1,048,576"));
-  EXPECT_THAT(refused("X" + u32(17 << 20) + std::string(17 << 20, 'x') + "."), HasSubstr("over 16 MiB"));
+  EXPECT_THAT(refused(std::string(17 << 20, '(')), HasSubstr("1,048,576"));
+  EXPECT_THAT(refused(std::string(17 << 20, ']')), HasSubstr("1,048,576"));
+  EXPECT_THAT(refused("N" + std::string(17 << 20, '2')), HasSubstr("1,048,576"));
+  EXPECT_THAT(refused("X" + u32(17 << 20) + std::string(17 << 20, 'x') + "."), HasSubstr("16 MiB"));
 }
 
 TEST(Pickle, StacksAndMemosAreNotBelieved) {
@@ -152,11 +152,11 @@ TEST(Pickle, StacksAndMemosAreNotBelieved) {
 
 TEST(Pickle, WhatHoldsItselfIsNotFollowedForever) {
   const auto started = std::chrono::steady_clock::now();
-  EXPECT_THAT(refused(pickle_of("]q" + code(0) + "h" + code(0) + "a")), HasSubstr("64 deep"));
-  EXPECT_THAT(refused(pickle_of("}q" + code(0) + "K" + code(1) + "h" + code(0) + "s")), HasSubstr("64 deep"));
+  EXPECT_THAT(refused(pickle_of("]q" + code(0) + "h" + code(0) + "a")), HasSubstr("64 levels"));
+  EXPECT_THAT(refused(pickle_of("}q" + code(0) + "K" + code(1) + "h" + code(0) + "s")), HasSubstr("64 levels"));
   EXPECT_THAT(refused(pickle_of("]q" + code(0) + "h" + code(0) + code(0x85) + "q" + code(1) + "ah" + code(1))),
-              HasSubstr("64 deep"));
-  EXPECT_THAT(refused(pickle_of(std::string(100'000, '(') + std::string(100'000, 'l'))), HasSubstr("64 deep"));
+              HasSubstr("64 levels"));
+  EXPECT_THAT(refused(pickle_of(std::string(100'000, '(') + std::string(100'000, 'l'))), HasSubstr("64 levels"));
   // Lists of ten lists of ten lists ...: 10^50 values, each a list without a tensor.
   std::string bomb = "]q" + code(0);
   for (int level = 1; level < 50; ++level) {
@@ -164,7 +164,7 @@ TEST(Pickle, WhatHoldsItselfIsNotFollowedForever) {
     for (int i = 0; i < 10; ++i) bomb += "h" + code(static_cast<unsigned char>(level - 1));
     bomb += "lq" + code(static_cast<unsigned char>(level));
   }
-  EXPECT_THAT(refused(pickle_of(bomb)), HasSubstr("over 4,194,304 values"));
+  EXPECT_THAT(refused(pickle_of(bomb)), HasSubstr("4,194,304 values"));
   // Lists of ten lists in the same way, with a tensor at the bottom.
   std::string many = TensorPickle().value() + "q" + code(0);
   for (int level = 1; level < 20; ++level) {
@@ -172,7 +172,7 @@ TEST(Pickle, WhatHoldsItselfIsNotFollowedForever) {
     for (int i = 0; i < 10; ++i) many += "h" + code(static_cast<unsigned char>(level - 1));
     many += "lq" + code(static_cast<unsigned char>(level));
   }
-  EXPECT_THAT(refused(pickle_of(many)), HasSubstr("over 65,536 tensors"));
+  EXPECT_THAT(refused(pickle_of(many)), HasSubstr("65,536 tensors"));
   EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(20));
 }
 
@@ -184,7 +184,7 @@ TEST(Pickle, NamesOfTensorsAreBounded) {
   EXPECT_THAT(refused(pickle_of(deep)), HasSubstr("4 KiB"));
   EXPECT_THAT(refused(pickle_of("}" + text("a") + tensor + "s" + text("a") + tensor + "s")),
               HasSubstr("two tensors 'a'"));
-  EXPECT_THAT(refused(pickle_of("}G" + u64(0) + tensor + "s")), HasSubstr("neither text nor a number"));
+  EXPECT_THAT(refused(pickle_of("}G" + u64(0) + tensor + "s")), HasSubstr("neither a string nor a number"));
 }
 
 TEST(Pickle, ATensorIsDescribedAsPyTorchDoesOrNotAtAll) {
@@ -196,21 +196,22 @@ TEST(Pickle, ATensorIsDescribedAsPyTorchDoesOrNotAtAll) {
         TensorPickle{.shape = {kMaxInt64, kMaxInt64}}, TensorPickle{.shape = {2, kMaxInt64}, .strides = {3, 2}},
         TensorPickle{.strides = {kMaxInt64, kMaxInt64}}, TensorPickle{.strides = {4, 1}},
         TensorPickle{.shape = {kMaxInt64, 2, 2}, .strides = {0, 0, 0}}, TensorPickle{.elements = 0}}) {
-    EXPECT_THAT(reason(out), HasSubstr("out of its storage"));
+    EXPECT_THAT(reason(out), HasSubstr("beyond its storage"));
   }
   EXPECT_THAT(reason({.elements = kMaxInt64}), HasSubstr("PyTorch does not"));
   EXPECT_THAT(reason({.shape = {-2, 3}}), HasSubstr("negative"));
   EXPECT_THAT(reason({.first = -1}), HasSubstr("negative"));
-  EXPECT_THAT(reason({.strides = {-3, 1}}), HasSubstr("runs backwards"));
+  EXPECT_THAT(reason({.strides = {-3, 1}}), HasSubstr("negative stride"));
   EXPECT_THAT(reason({.strides = {1}}), HasSubstr("PyTorch does not"));
   EXPECT_THAT(reason({.shape = {1 << 30}, .strides = {0}}), HasSubstr("repeats"));
   EXPECT_EQ(reason({.shape = {1 << 20}, .strides = {0}}), "");
   EXPECT_THAT(reason({.shape = std::vector<std::int64_t>(33, 1), .strides = std::vector<std::int64_t>(33, 1)}),
               HasSubstr("32 dimensions"));
-  EXPECT_THAT(reason({.more = "}" + text("conj") + "\x88" + "s"}), HasSubstr("conjugates"));
+  EXPECT_THAT(reason({.more = "}" + text("conj") + "\x88" + "s"}), HasSubstr("conjugated"));
   EXPECT_EQ(reason({.more = "}"}), "");
   EXPECT_THAT(reason({.more = name("collections", "OrderedDict")}), HasSubstr("PyTorch does not"));
-  EXPECT_THAT(refused(pickle_of(tuple({text("module"), "N", "N", "N", "N"}) + "Q")), HasSubstr("storage by itself"));
+  EXPECT_THAT(refused(pickle_of(tuple({text("module"), "N", "N", "N", "N"}) + "Q")),
+              HasSubstr("storage without a tensor"));
   const std::string rebuild = name("torch._utils", "_rebuild_tensor_v2");
   for (const std::string& arguments :
        {std::string(")"), tuple({"N", "N", "N", "N", "N", "N"}), tuple({"NQ", "N", "N", "N", "N", "N"}),

@@ -8,7 +8,7 @@ namespace millrace {
 namespace {
 
 void check(std::uint64_t offset, std::uint64_t wanted, std::uint64_t size) {
-  if (offset > size || wanted > size - offset) throw_bad_data("the file ends in the middle of what it holds");
+  if (offset > size || wanted > size - offset) throw_bad_data("the file is truncated");
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ void FileSource::read(std::uint64_t offset, std::span<std::byte> out) {
     throw ParseError{error.code, error.what, error.remedy};
   }
   if (done < out.size()) {
-    throw ParseError{ErrorCode::conflict, "it changed while it was read: it is shorter than it was",
+    throw ParseError{ErrorCode::conflict, "it changed while it was read: it is now shorter",
                      "run the same command again"};
   }
 }

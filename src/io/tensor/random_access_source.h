@@ -34,7 +34,7 @@ class RandomAccessSource {
 
   // Returns the number of bytes. A gzipped file is inflated to its end for that.
   virtual std::uint64_t size() = 0;
-  // Fills `out`. Throws Refusal: bad_data if the file ends before that, io, conflict if it was truncated meanwhile.
+  // Fills `out`. Throws ParseError: bad_data if the file ends before that, io, conflict if it was truncated meanwhile.
   virtual void read(std::uint64_t offset, std::span<std::byte> out) = 0;
 };
 

@@ -31,7 +31,7 @@ void PlainRowFile::read(std::uint64_t first, std::size_t count, std::byte* out) 
   ::close(fd);
   if (reason != 0) throw Failure(system_error("cannot be read", path_, reason));
   if (done < size) {
-    throw Failure(ErrorCode::conflict, "it changed while it was read: it is shorter than it was", path_,
+    throw Failure(ErrorCode::conflict, "it changed while it was read: it is now shorter", path_,
                   "run the same command again");
   }
 }

@@ -75,7 +75,7 @@ TEST_F(RowCacheTest, AFileThatBecomesShorterIsAnError) {
       FAIL();
     } catch (const Failure& failure) {
       EXPECT_EQ(failure.error().code, ErrorCode::conflict);
-      EXPECT_THAT(failure.what(), HasSubstr("shorter than it was"));
+      EXPECT_THAT(failure.what(), HasSubstr("now shorter"));
     }
   }
   EXPECT_EQ(read(cache, rows, 5, 10), expected(5, 10)) << "what was read is still there";

@@ -32,11 +32,11 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   bool boolean(bool) override { return unexpected(); }
   bool number_integer(number_integer_t) override { throw_bad_data("a number in its header is negative"); }
   bool number_float(number_float_t, const string_t&) override {
-    throw_bad_data("a number in its header is no whole one");
+    throw_bad_data("a number in its header is not a whole number");
   }
   bool number_unsigned(number_unsigned_t value) override {
     if (in_ == In::shape) {
-      if (tensors.back().shape.size() == kMaxDimensions) unsupported("it has over 32 dimensions");
+      if (tensors.back().shape.size() == kMaxDimensions) unsupported("it has more than 32 dimensions");
       tensors.back().shape.push_back(value);
     } else if (in_ == In::offsets) {
       if (offsets_ == 2) return unexpected();
@@ -54,7 +54,8 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
       tensors.back().type = known.type;
       return true;
     }
-    unsupported(fmt::format("its tensor '{}' is of {}", printable_name(tensors.back().name), printable_name(text)),
+    unsupported(fmt::format("its tensor '{}' has the type {}, which is not supported",
+                            printable_name(tensors.back().name), printable_name(text)),
                 "save it as float16, bfloat16 or float32");
   }
   bool binary(binary_t&) override { return unexpected(); }
@@ -100,7 +101,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception&) override {
-    throw_bad_data(fmt::format("its header is no JSON at character {}", at));
+    throw_bad_data(fmt::format("its header is not valid JSON at character {}", at));
   }
 
  private:
@@ -112,8 +113,8 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   bool begin(const std::string& name) {
     metadata_ = name == "__metadata__";
     offsets_ = 0;
-    if (name.size() > kMaxName) too_large("a name in it is over 4 KiB");
-    if (tensors.size() == kMaxTensors) too_large("it has over 65,536 tensors");
+    if (name.size() > kMaxName) too_large("a name in it is longer than 4 KiB");
+    if (tensors.size() == kMaxTensors) too_large("it has more than 65,536 tensors");
     if (!names_.insert(name).second) throw_bad_data(fmt::format("it has two tensors '{}'", printable_name(name)));
     if (!metadata_) tensors.push_back({.name = name, .type = {}, .shape = {}, .strides = {}, .block = {}});
     return true;
@@ -139,8 +140,7 @@ void check_places(std::vector<Tensor>& tensors, std::uint64_t begin, std::uint64
     if (empty) needed = 0;
     auto& block = tensor.block;
     if (!fits || block.end > bytes || block.offset > block.end || block.end - block.offset != needed) {
-      throw_bad_data(
-          fmt::format("its tensor '{}' does not have the bytes that its shape needs", printable_name(tensor.name)));
+      throw_bad_data(fmt::format("the size of its tensor '{}' does not match its shape", printable_name(tensor.name)));
     }
     block.stored = block.bytes = needed;
     order.push_back(&tensor);
@@ -158,7 +158,7 @@ void check_places(std::vector<Tensor>& tensors, std::uint64_t begin, std::uint64
     tensor->block.offset += begin;
     tensor->block.end += begin;
   }
-  if (at != bytes) throw_bad_data("it goes on after its tensors, or ends before them");
+  if (at != bytes) throw_bad_data("its size does not match its tensors");
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ std::vector<Tensor> list(RandomAccessSource& file) {
   file.read(0, front);
   const auto length = number_at<std::uint64_t>(front, 0);
   if (length > size - sizeof(front)) throw_bad_data("the file ends in its header, or it is not a .safetensors file");
-  if (length > kMaxHeader) too_large("its header is over 16 MiB");
+  if (length > kMaxHeader) too_large("its header is larger than 16 MiB");
   std::string text(static_cast<std::size_t>(length), '\0');
   file.read(sizeof(front), std::as_writable_bytes(std::span(text)));
   Handler handler;

@@ -12,7 +12,7 @@
 
 namespace millrace::safetensors {
 
-// Lists the tensors in the order of the header. Throws Refusal: bad_data; unsupported for numbers of other types;
+// Lists the tensors in the order of the header. Throws ParseError: bad_data; unsupported for numbers of other types;
 // too_large for a header over 16 MiB or more than 65,536 tensors.
 std::vector<tensor_file::Tensor> list(RandomAccessSource& file);
 

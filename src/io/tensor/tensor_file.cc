@@ -16,7 +16,8 @@ namespace {
 
 // Returns the tensor that the header at the beginning of a block describes.
 Tensor tensor_of(npy::Header header, std::string name, Block block) {
-  if (!header.is_plain()) unsupported("it has fields", "save each field as an array of its own");
+  if (!header.is_plain())
+    unsupported("its type has fields, which are not supported", "save each field as a separate array");
   Tensor out;
   out.name = std::move(name);
   out.type = header.fields.front().type;
@@ -69,7 +70,7 @@ std::vector<Tensor> npz_tensors(FileSource& file) {
       npy::Header header = npy::parse_header(next, member.block.bytes);
       member.name.resize(member.name.size() - kEnding.size());
       Tensor tensor = tensor_of(std::move(header), member.name, member.block);
-      if (tensor.block.bytes - tensor.first > tensor.bytes()) throw_bad_data("it goes on after its array");
+      if (tensor.block.bytes - tensor.first > tensor.bytes()) throw_bad_data("it has data after its array");
       out.push_back(std::move(tensor));
     } catch (const npy::NotNumeric&) {
       continue;

@@ -55,7 +55,7 @@ struct Tensor {
 };
 
 // Lists the tensors of a file, in the file's order. It reads as little as it can. A gzipped .npy is inflated up to the
-// end of its header. A gzipped .pt is inflated completely: at once up to 32 MiB, and in pieces above, which takes three
+// end of its header. A gzipped .pt is inflated completely: at once up to 32 MiB, and in blocks above, which takes three
 // times as long. Other files are read only where they describe their tensors. Memory: those 64 MiB, and the limits on
 // headers and pickles. Numbers and texts beside tensors in a .pt, and arrays of texts or objects in an .npz, are
 // skipped; there may be no tensor. Errors: not_found, io, bad_data; conflict if the file is truncated meanwhile;

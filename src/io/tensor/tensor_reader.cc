@@ -17,7 +17,7 @@ constexpr std::size_t kAtOnce = 256 << 10;
 constexpr std::uint64_t kFront = npy::kMaxHeader + 12;
 
 [[noreturn]] void shorter() {
-  throw ParseError{ErrorCode::conflict, "it changed since it was looked at: it is shorter than it was",
+  throw ParseError{ErrorCode::conflict, "it changed since it was examined: it is now shorter",
                    "run the same command again"};
 }
 
@@ -28,7 +28,7 @@ std::uint64_t span_of(const Tensor& tensor) {
 }
 
 void check_crc(const Block& block, std::uint32_t crc) {
-  if (block.crc && *block.crc != crc) throw_bad_data("its numbers are damaged: their CRC-32 is another one");
+  if (block.crc && *block.crc != crc) throw_bad_data("its numbers are damaged: their CRC-32 does not match");
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ std::uint64_t TensorReader::bytes(const Tensor& tensor, std::uint64_t file_size)
 Outcome<void> TensorReader::read(int fd, std::uint64_t file_size, const std::string& path, const Tensor& tensor,
                                  std::span<std::byte> out) {
   if (out.size() != tensor.bytes()) {
-    return Error{ErrorCode::internal, "the room for its numbers is not of their size", path, {}};
+    return Error{ErrorCode::internal, "the buffer for its numbers has the wrong size", path, {}};
   }
   try {
     state_->read(fd, file_size, tensor, out);

@@ -18,7 +18,7 @@ using tensor_file::Tensor;
 constexpr std::string_view kPickle = "/data.pkl";
 
 [[noreturn]] void big_endian() {
-  unsupported("its numbers are big-endian", "load it with PyTorch on a little-endian machine and save it anew");
+  unsupported("its numbers are big-endian", "load it with PyTorch on a little-endian machine and save it again");
 }
 
 [[noreturn]] void lacks(const std::string& key) {
@@ -30,7 +30,7 @@ std::string folder_in(const std::vector<zip::ZipEntry>& members) {
   const std::string* found = nullptr;
   for (const zip::ZipEntry& member : members) {
     if (!member.name.ends_with(kPickle) || member.name.find('/') != member.name.size() - kPickle.size()) continue;
-    if (found != nullptr) throw_bad_data("it is a zip archive with two data.pkl");
+    if (found != nullptr) throw_bad_data("it is a zip archive with two files data.pkl");
     found = &member.name;
   }
   if (found == nullptr) {
@@ -44,7 +44,7 @@ std::vector<Tensor> list_archive(RandomAccessSource& file) {
   const std::string folder = folder_in(members);
   std::unordered_map<std::string_view, const zip::ZipEntry*> by_name;
   for (zip::ZipEntry& member : members) {
-    // PyTorch checks no CRC-32, and writes 0 if it was told not to compute it.
+    // PyTorch checks no CRC-32, and writes 0 if it is set not to compute it.
     if (member.block.crc == 0U) member.block.crc.reset();
     by_name[member.name] = &member;
     if (member.name == folder + "/constants.pkl" || member.name.starts_with(folder + "/code/")) {
@@ -60,15 +60,15 @@ std::vector<Tensor> list_archive(RandomAccessSource& file) {
   const std::string bytes =
       zip::contents(file, *by_name.at(folder + std::string(kPickle)), pickle::kMaxBytes, inflater);
   const auto document = pickle::load(std::as_bytes(std::span(bytes)), vocabulary());
-  if (!document) throw_bad_data("its pickle ends too soon");
+  if (!document) throw_bad_data("its pickle is truncated");
   std::vector<Tensor> out;
   for (TorchTensor& found : tensors_of(*document)) {
     const auto member = by_name.find(folder + "/data/" + found.storage.key);
     if (member == by_name.end()) lacks(found.storage.key);
     found.tensor.block = member->second->block;
     if (found.tensor.block.bytes != found.storage.bytes()) {
-      throw_bad_data(fmt::format("its storage '{}' does not have the size that its pickle says",
-                                 printable_name(found.storage.key)));
+      throw_bad_data(
+          fmt::format("the size of its storage '{}' does not match its pickle", printable_name(found.storage.key)));
     }
     out.push_back(std::move(found.tensor));
   }
@@ -89,7 +89,7 @@ class Pickles {
         at_ += document->size();
         return *std::move(document);
       }
-      if (bytes_.size() == size_) throw_bad_data("its pickle ends too soon");
+      if (bytes_.size() == size_) throw_bad_data("its pickle is truncated");
       enough = 2 * bytes_.size();
     }
   }
@@ -119,7 +119,7 @@ bool is_magic(const Document& document) {
 
 void check_system(const Document& document) {
   const pickle::Value& system = document[document.root()];
-  if (system.kind != ValueKind::dictionary) throw_bad_data("it does not say what machine it was written on");
+  if (system.kind != ValueKind::dictionary) throw_bad_data("it does not state the byte order of its numbers");
   const auto items = document.items(system);
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
     const pickle::Value &key = document[items[i]], &value = document[items[i + 1]];
@@ -138,13 +138,13 @@ std::unordered_map<std::string, Block> blocks_of(RandomAccessSource& file, std::
   for (const std::string& key : keys) {
     const auto storage = storages.find(key);
     if (storage == storages.end())
-      throw_bad_data(fmt::format("it has a storage '{}' that no tensor needs", printable_name(key)));
+      throw_bad_data(fmt::format("it has a storage '{}' that no tensor uses", printable_name(key)));
     std::byte count[8];
     file.read(at, count);
     at += sizeof(count);
     const std::uint64_t bytes = storage->second.bytes();
     if (number_at<std::uint64_t>(count, 0) != storage->second.elements) {
-      throw_bad_data(fmt::format("its storage '{}' does not have the size that its pickle says", printable_name(key)));
+      throw_bad_data(fmt::format("the size of its storage '{}' does not match its pickle", printable_name(key)));
     }
     if (bytes > size - at)
       throw_bad_data(fmt::format("it ends in the middle of its storage '{}'", printable_name(key)));
@@ -175,7 +175,7 @@ std::vector<Tensor> list_pickles(RandomAccessSource& file) {
   const Document protocol = pickles.next();
   const pickle::Value& version = protocol[protocol.root()];
   if (version.kind != ValueKind::integer || static_cast<std::uint64_t>(version.integer) != kProtocol) {
-    unsupported("it is of an unknown version of torch.save()", "load it with PyTorch and save it anew");
+    unsupported("its version of torch.save() is not supported", "load it with PyTorch and save it again");
   }
   check_system(pickles.next());
   std::vector<TorchTensor> found = tensors_of(pickles.next());

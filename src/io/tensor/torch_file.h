@@ -10,7 +10,7 @@
 
 namespace millrace::torch_file {
 
-// Throws Refusal.
+// Throws ParseError.
 std::vector<tensor_file::Tensor> list(RandomAccessSource& file);
 
 }  // namespace millrace::torch_file

@@ -82,7 +82,7 @@ std::string remedy(std::string_view qualified) {
       {"torch.per_", "it is quantized: save it with torch.save(tensor.dequantize())"},
       {"_rebuild_sparse", "it is sparse: save it with torch.save(tensor.to_dense())"},
       {"_rebuild_nested_tensor", "it is nested: save a list of its tensors"},
-      {"_rebuild_meta_tensor", "it is on the device meta and has no numbers"},
+      {"_rebuild_meta_tensor", "it was saved on the device 'meta' and has no numbers"},
       {"torch.Complex", "it is complex: save it with torch.save(torch.view_as_real(tensor))"},
       {"torch.complex", "it is complex: save it with torch.save(torch.view_as_real(tensor))"},
       {"torch.float8", "its numbers have 8 bits: save it with torch.save(tensor.half())"},

@@ -46,8 +46,9 @@ class Walk {
   }
 
   void visit(Index index, std::string& name, int nesting) {
-    if (nesting > kMaxNesting) unsupported("its pickle is nested more than 64 deep", "save less deeply nested values");
-    if (++visits_ > kMaxVisits) too_large("its pickle has over 4,194,304 values in its containers");
+    if (nesting > kMaxNesting)
+      unsupported("its pickle is nested more than 64 levels deep", "save less deeply nested values");
+    if (++visits_ > kMaxVisits) too_large("its pickle has more than 4,194,304 values in its containers");
     const Value& value = document_[index];
     switch (value.kind) {
       case ValueKind::dictionary: {
@@ -66,7 +67,7 @@ class Walk {
       case ValueKind::call:
         return visit_call(value, name, nesting);
       case ValueKind::persistent:
-        unsupported("it holds a storage by itself", "save it with torch.save(tensor)");
+        unsupported("it contains a storage without a tensor", "save it with torch.save(tensor)");
       default:
         return;
     }
@@ -76,18 +77,18 @@ class Walk {
     const std::size_t before = name.size();
     if (nesting > 0) name += '.';
     name += key;
-    if (name.size() > kMaxName) too_large("a name in it is over 4 KiB");
+    if (name.size() > kMaxName) too_large("a name in it is longer than 4 KiB");
     visit(index, name, nesting + 1);
     name.resize(before);
   }
 
   std::string key_of(const Value& key) const {
     if (key.kind == ValueKind::text) {
-      if (key.a > kMaxName) too_large("a name in it is over 4 KiB");
+      if (key.a > kMaxName) too_large("a name in it is longer than 4 KiB");
       return std::string(document_.text(key));
     }
     if (key.kind == ValueKind::integer || key.kind == ValueKind::boolean) return std::to_string(key.integer);
-    unsupported("a key of a dictionary in it is neither text nor a number", "save it with text as keys");
+    unsupported("a key of a dictionary in it is neither a string nor a number", "save it with strings as keys");
   }
 
   void visit_call(const Value& call, std::string& name, int nesting) {
@@ -124,7 +125,7 @@ class Walk {
     }
     if (value->kind != ValueKind::tuple && value->kind != ValueKind::list) not_as_written();
     const auto items = document_.items(*value);
-    if (items.size() > kMaxDimensions) unsupported("it has over 32 dimensions");
+    if (items.size() > kMaxDimensions) unsupported("it has more than 32 dimensions");
     std::vector<std::uint64_t> out;
     for (const Index item : items) out.push_back(number(item));
     return out;
@@ -145,7 +146,7 @@ class Walk {
     out.type = storage_type(document_[items[1]]);
     if (!out.type && !is_untyped_storage(document_[items[1]])) not_as_written();
     if (document_[items[2]].kind != ValueKind::text) not_as_written();
-    if (document_[items[2]].a > kMaxName) too_large("a name in it is over 4 KiB");
+    if (document_[items[2]].a > kMaxName) too_large("a name in it is longer than 4 KiB");
     out.storage = {std::string(document_.text(document_[items[2]])), number(items[4]),
                    out.type ? out.type->bytes() : 1};
     std::uint64_t bytes = 0;
@@ -157,7 +158,7 @@ class Walk {
       out.first = number(document_.items(view)[1]);
       out.elements = number(document_.items(view)[2]);
       if (out.first > out.storage.elements || out.elements > out.storage.elements - out.first) {
-        throw_bad_data("a view in it reaches out of its storage");
+        throw_bad_data("a view in it extends beyond its storage");
       }
     }
     return out;
@@ -166,9 +167,9 @@ class Walk {
   // Adds the tensor of (storage, first element, shape, strides, ...). The third version has the type as seventh
   // argument.
   void add(Call call, std::span<const Index> arguments, const std::string& name) {
-    if (out_.size() == kMaxTensors) too_large("it has over 65,536 tensors");
+    if (out_.size() == kMaxTensors) too_large("it has more than 65,536 tensors");
     names_ += name.size();
-    if (names_ > kMaxNames) too_large("the names of its tensors are over 16 MiB");
+    if (names_ > kMaxNames) too_large("the names of its tensors are longer than 16 MiB together");
     if (arguments.size() < (call == Call::tensor ? 4U : call == Call::tensor_v2 ? 6U : 7U)) not_as_written();
     const Part part = part_of(arguments[0]);
     TorchTensor found;
@@ -183,7 +184,7 @@ class Walk {
     if (arguments.size() > plain && document_[arguments[plain]].kind != ValueKind::none) {
       if (document_[arguments[plain]].kind != ValueKind::dictionary) not_as_written();
       if (!document_.items(document_[arguments[plain]]).empty()) {
-        unsupported(fmt::format("its tensor '{}' is a view that conjugates or negates", printable_name(name)),
+        unsupported(fmt::format("its tensor '{}' is a conjugated or negated view", printable_name(name)),
                     "save it with torch.save(tensor.resolve_conj().resolve_neg())");
       }
     }
@@ -203,7 +204,7 @@ class Walk {
     if (value.kind == ValueKind::tuple) {
       for (const Index item : document_.items(value)) {
         if (document_[item].kind == ValueKind::integer && document_[item].integer < 0) {
-          unsupported(fmt::format("its tensor '{}' runs backwards", printable_name(name)),
+          unsupported(fmt::format("its tensor '{}' has a negative stride", printable_name(name)),
                       "save it with torch.save(tensor.clone())");
         }
       }
@@ -227,7 +228,7 @@ class Walk {
              !__builtin_mul_overflow(elements, element, &bytes);
     }
     if (!fits || (!empty && last >= room)) {
-      throw_bad_data(fmt::format("its tensor '{}' reaches out of its storage", printable_name(tensor.name)));
+      throw_bad_data(fmt::format("its tensor '{}' extends beyond its storage", printable_name(tensor.name)));
     }
     if (empty) {
       tensor.strides.clear();

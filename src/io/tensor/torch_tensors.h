@@ -26,9 +26,9 @@ struct TorchTensor {
   Storage storage;
 };
 
-// Returns the tensors in the order in which their values come; each is inside of its storage. Throws Refusal: bad_data;
-// too_large above 65,536 tensors. It is unsupported for a tensor that is not plain, a key that is neither text nor a
-// number, or nesting above 64.
+// Returns the tensors in the order in which their values come; each is inside of its storage. Throws ParseError:
+// bad_data; too_large above 65,536 tensors. It is unsupported for a tensor that is not plain, a key that is neither
+// text nor a number, or nesting above 64.
 std::vector<TorchTensor> tensors_of(const pickle::Document& document);
 
 }  // namespace millrace::torch_file

@@ -27,7 +27,7 @@ struct Directory {
 
 Directory find_directory(RandomAccessSource& archive) {
   const std::uint64_t size = archive.size();
-  if (size < kEndBytes) throw_bad_data("it is no zip archive: it is too short");
+  if (size < kEndBytes) throw_bad_data("not a zip archive: it is too short");
   // A comment of up to 64 KiB may follow.
   const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(size, kEndBytes + 0xFFFF));
   Buffer<std::byte> buffer(part);
@@ -40,7 +40,7 @@ Directory find_directory(RandomAccessSource& archive) {
       found = at;
     }
   }
-  if (!found) throw_bad_data("it is no whole zip archive: it has no directory at its end");
+  if (!found) throw_bad_data("not a complete zip archive: it has no directory at its end");
   const auto end = tail.subspan(*found);
   Directory out{number_at<std::uint16_t>(end, 10), number_at<std::uint32_t>(end, 12), number_at<std::uint32_t>(end, 16),
                 size - part + *found};
@@ -53,19 +53,20 @@ Directory find_directory(RandomAccessSource& archive) {
     if (number_at<std::uint32_t>(locator, 0) == kLocator64) {
       const auto at = number_at<std::uint64_t>(locator, 8);
       if (out.behind < kEnd64Bytes + kLocator64Bytes || at > out.behind - kEnd64Bytes - kLocator64Bytes) {
-        throw_bad_data("the end of its directory lies outside of it");
+        throw_bad_data("the end record of its directory lies outside the file");
       }
       std::byte end64[kEnd64Bytes];
       archive.read(at, end64);
-      if (number_at<std::uint32_t>(end64, 0) != kEnd64) throw_bad_data("the end of its directory is not where it says");
+      if (number_at<std::uint32_t>(end64, 0) != kEnd64)
+        throw_bad_data("the end record of its directory is not where the file states");
       if (number_at<std::uint64_t>(end64, 24) != number_at<std::uint64_t>(end64, 32)) {
-        unsupported("it is a zip archive in several files");
+        unsupported("a zip archive in several files is not supported");
       }
       return {number_at<std::uint64_t>(end64, 32), number_at<std::uint64_t>(end64, 40),
               number_at<std::uint64_t>(end64, 48), at};
     }
   }
-  if (split) unsupported("it is a zip archive in several files");
+  if (split) unsupported("a zip archive in several files is not supported");
   return out;
 }
 
@@ -82,17 +83,18 @@ void read_wide(std::span<const std::byte> extra, std::span<std::uint64_t* const>
     }
     extra = extra.subspan(4 + length);
   }
-  throw_bad_data(fmt::format("its directory lacks a size of '{}'", printable_name(name)));
+  throw_bad_data(fmt::format("its directory does not give the size of '{}'", printable_name(name)));
 }
 
 ZipEntry read_entry(std::span<const std::byte> entry, std::string name, std::span<const std::byte> extra) {
   const auto flags = number_at<std::uint16_t>(entry, 8), method = number_at<std::uint16_t>(entry, 10);
   const std::string words = printable_name(name);
   if ((flags & kEncrypted) != 0) {
-    unsupported(fmt::format("its member '{}' is encrypted", words), "write it anew without a password");
+    unsupported(fmt::format("its member '{}' is encrypted", words), "write it again without a password");
   }
   if ((flags & kPatch) != 0 || (method != kStored && method != kDeflated)) {
-    unsupported(fmt::format("its member '{}' is compressed by method {}", words, method), "store or deflate it");
+    unsupported(fmt::format("its member '{}' is compressed by method {}, which is not supported", words, method),
+                "write it again, stored or deflated");
   }
   ZipEntry out{std::move(name), {}};
   Block& block = out.block;
@@ -110,8 +112,8 @@ ZipEntry read_entry(std::span<const std::byte> entry, std::string name, std::spa
   if (!block.deflated && block.stored != block.bytes)
     throw_bad_data(fmt::format("its member '{}' has two sizes", words));
   if (block.deflated && block.bytes > max_inflated_bytes(block.stored)) {
-    throw_bad_data(fmt::format("its member '{}' promises {}, which {} cannot hold", words,
-                               format_bytes(Bytes{block.bytes}), format_bytes(Bytes{block.stored})));
+    throw_bad_data(fmt::format("its member '{}' cannot inflate to {} from {}", words, format_bytes(Bytes{block.bytes}),
+                               format_bytes(Bytes{block.stored})));
   }
   return out;
 }
@@ -127,8 +129,8 @@ void share_out(std::vector<ZipEntry>& members, std::uint64_t end) {
     Block& block = order[i]->block;
     const std::uint64_t header = kLocalBytes + order[i]->name.size();
     if (block.offset > end || block.stored > end - block.offset || end - block.offset - block.stored < header) {
-      throw_bad_data(
-          fmt::format("its member '{}' reaches into another one, or out of the file", printable_name(order[i]->name)));
+      throw_bad_data(fmt::format("its member '{}' overlaps another one, or extends beyond the file",
+                                 printable_name(order[i]->name)));
     }
     block.end = end;
     end = block.offset;
@@ -142,13 +144,14 @@ std::vector<ZipEntry> members(RandomAccessSource& archive) {
   constexpr std::size_t kMaxName = 4096;
   const Directory directory = find_directory(archive);
   if (directory.entries > kMaxMembers) {
-    too_large(fmt::format("it has {} members, over the limit of {}", directory.entries, kMaxMembers));
+    too_large(fmt::format("it has too many members ({}; the limit is {})", directory.entries, kMaxMembers));
   }
   if (directory.offset > directory.behind || directory.bytes > directory.behind - directory.offset) {
-    throw_bad_data("its directory lies outside of it");
+    throw_bad_data("its directory lies outside the file");
   }
-  if (directory.bytes > kMaxBytes) too_large("its directory is over 16 MiB");
-  if (directory.entries > directory.bytes / kEntryBytes) throw_bad_data("its directory is shorter than it says");
+  if (directory.bytes > kMaxBytes) too_large("its directory is larger than 16 MiB");
+  if (directory.entries > directory.bytes / kEntryBytes)
+    throw_bad_data("its directory is shorter than the file states");
   Buffer<std::byte> buffer(static_cast<std::size_t>(directory.bytes));
   archive.read(directory.offset, buffer.span());
   std::span<const std::byte> rest = buffer.span();
@@ -160,7 +163,7 @@ std::vector<ZipEntry> members(RandomAccessSource& archive) {
       throw_bad_data("its directory is damaged");
     const std::size_t name = number_at<std::uint16_t>(rest, 28), extra = number_at<std::uint16_t>(rest, 30),
                       comment = number_at<std::uint16_t>(rest, 32);
-    if (name > kMaxName) too_large("a name in it is over 4 KiB");
+    if (name > kMaxName) too_large("a name in it is longer than 4 KiB");
     if (rest.size() - kEntryBytes < name + extra + comment) throw_bad_data("its directory is damaged");
     out.push_back(read_entry(rest.first(kEntryBytes),
                              std::string(reinterpret_cast<const char*>(rest.data()) + kEntryBytes, name),
@@ -180,22 +183,22 @@ std::uint64_t data_offset(RandomAccessSource& archive, const Block& member) {
   std::byte header[kLocalBytes];
   archive.read(member.offset, header);
   if (number_at<std::uint32_t>(header, 0) != kLocal)
-    throw_bad_data("a member of it does not begin where its directory says");
+    throw_bad_data("one of its members does not begin where its directory states");
   if ((number_at<std::uint16_t>(header, 6) & kEncrypted) != 0 ||
       number_at<std::uint16_t>(header, 8) != (member.deflated ? kDeflated : kStored)) {
-    throw_bad_data("a member of it contradicts its directory");
+    throw_bad_data("one of its members contradicts its directory");
   }
   const std::uint64_t skipped =
       kLocalBytes + number_at<std::uint16_t>(header, 26) + number_at<std::uint16_t>(header, 28);
   const std::uint64_t room = member.end - member.offset;
-  if (skipped > room || member.stored > room - skipped) throw_bad_data("a member of it reaches into another one");
+  if (skipped > room || member.stored > room - skipped) throw_bad_data("one of its members overlaps another one");
   return member.offset + skipped;
 }
 
 std::string contents(RandomAccessSource& archive, const ZipEntry& member, std::uint64_t most, Inflater& inflater) {
   const Block& block = member.block;
   if (block.bytes > most) {
-    too_large(fmt::format("its member '{}' has {}, over the limit of {}", printable_name(member.name),
+    too_large(fmt::format("its member '{}' is too large ({}; the limit is {})", printable_name(member.name),
                           format_bytes(Bytes{block.bytes}), format_bytes(Bytes{most})));
   }
   const std::uint64_t offset = data_offset(archive, block);
@@ -204,7 +207,7 @@ std::string contents(RandomAccessSource& archive, const ZipEntry& member, std::u
   if (block.deflated) {
     // A member may be deflated to more bytes than it holds.
     if (block.stored > most)
-      too_large(fmt::format("its member '{}' is deflated to more than it holds", printable_name(member.name)));
+      too_large(fmt::format("the compressed data of its member '{}' is too large", printable_name(member.name)));
     Buffer<std::byte> deflated(static_cast<std::size_t>(block.stored));
     archive.read(offset, deflated.span());
     inflater.raw(deflated.span(), bytes);
@@ -212,7 +215,7 @@ std::string contents(RandomAccessSource& archive, const ZipEntry& member, std::u
     archive.read(offset, bytes);
   }
   if (block.crc && *block.crc != crc32_of(0, bytes)) {
-    throw_bad_data(fmt::format("its member '{}' is damaged: its CRC-32 is another one", printable_name(member.name)));
+    throw_bad_data(fmt::format("its member '{}' is damaged: its CRC-32 does not match", printable_name(member.name)));
   }
   return out;
 }

@@ -34,7 +34,7 @@ TEST(Zip, StoredAndDeflatedMembersAreReadInOrder) {
   const std::string archive =
       zip_of({stored("b", "1"), deflated_member("a", std::string(1000, 'x')), wide, stored("folder/", "")});
   EXPECT_EQ(what(archive), "b=1;a=" + std::string(1000, 'x') + ";wide=3;folder/=;");
-  EXPECT_EQ(what(archive + "", 100), "its member 'a' has 1000 B, over the limit of 100 B");
+  EXPECT_EQ(what(archive + "", 100), "its member 'a' is too large (1000 B; the limit is 100 B)");
   EXPECT_EQ(what(zip_of({})), "");
 }
 
@@ -47,19 +47,19 @@ TEST(Zip, LiesAreRefused) {
   EXPECT_THAT(with([](ZipMember& m) { m.flags = 1; }), HasSubstr("'a' is encrypted"));
   EXPECT_THAT(with([](ZipMember& m) { m.flags = 1 << 6; }), HasSubstr("'a' is encrypted"));
   EXPECT_THAT(with([](ZipMember& m) { m.method = 12; }), HasSubstr("'a' is compressed by method 12"));
-  EXPECT_THAT(with([](ZipMember& m) { m.bytes = 999; }), HasSubstr("hold more"));
-  EXPECT_THAT(with([](ZipMember& m) { m.bytes = 1001; }), HasSubstr("hold less"));
-  EXPECT_THAT(with([](ZipMember& m) { m.bytes = 1 << 20; }), HasSubstr("cannot hold"));
-  EXPECT_THAT(with([](ZipMember& m) { m.bytes = ~0ULL, m.wide = true; }), HasSubstr("cannot hold"));
+  EXPECT_THAT(with([](ZipMember& m) { m.bytes = 999; }), HasSubstr("is larger than"));
+  EXPECT_THAT(with([](ZipMember& m) { m.bytes = 1001; }), HasSubstr("is smaller than"));
+  EXPECT_THAT(with([](ZipMember& m) { m.bytes = 1 << 20; }), HasSubstr("cannot inflate"));
+  EXPECT_THAT(with([](ZipMember& m) { m.bytes = ~0ULL, m.wide = true; }), HasSubstr("cannot inflate"));
   EXPECT_THAT(with([](ZipMember& m) { m.crc = 5; }), HasSubstr("'a' is damaged"));
   EXPECT_THAT(with([](ZipMember& m) { m.method = 0; }), HasSubstr("two sizes"));
-  EXPECT_THAT(with([](ZipMember& m) { m.directory_stored = m.stored.size() + 20; }), HasSubstr("'a' reaches"));
-  EXPECT_THAT(with([](ZipMember& m) { m.directory_stored = m.stored.size() - 1; }), HasSubstr("compressed bytes"));
-  EXPECT_THAT(with([](ZipMember& m) { m.directory_stored = ~0ULL, m.wide = true; }), HasSubstr("'a' reaches"));
-  EXPECT_THAT(with([](ZipMember& m) { m.stored += "more"; }), HasSubstr("end before"));
+  EXPECT_THAT(with([](ZipMember& m) { m.directory_stored = m.stored.size() + 20; }), HasSubstr("'a' overlaps"));
+  EXPECT_THAT(with([](ZipMember& m) { m.directory_stored = m.stored.size() - 1; }), HasSubstr("compressed data"));
+  EXPECT_THAT(with([](ZipMember& m) { m.directory_stored = ~0ULL, m.wide = true; }), HasSubstr("'a' overlaps"));
+  EXPECT_THAT(with([](ZipMember& m) { m.stored += "more"; }), HasSubstr("ends too early"));
   EXPECT_THAT(with([](ZipMember& m) { m.stored[3] ^= 0x55; }), HasSubstr("its"));
   EXPECT_THAT(with([](ZipMember& m) { m.name = "last"; }), HasSubstr("two members 'last'"));
-  EXPECT_THAT(with([](ZipMember& m) { m.name = std::string(5000, 'n'); }), HasSubstr("over 4 KiB"));
+  EXPECT_THAT(with([](ZipMember& m) { m.name = std::string(5000, 'n'); }), HasSubstr("4 KiB"));
   for (const std::uint64_t at : {1ULL, 20ULL, 10'000ULL, 0xFFFFFFFFULL}) {
     EXPECT_FALSE(with([&](ZipMember& m) { m.offset = at; }).find('=') != std::string::npos) << at;
   }
@@ -78,18 +78,18 @@ TEST(Zip, MembersShareNoBytes) {
     same.offset = 0;
     members.push_back(same);
   }
-  EXPECT_THAT(what(zip_of(members)), HasSubstr("reaches into another one"));
+  EXPECT_THAT(what(zip_of(members)), HasSubstr("overlaps another one"));
   // A member that contains the header of the next one as its own contents.
   ZipMember quoting = stored("quoting", "");
   quoting.directory_stored = quoting.bytes = 30 + 6 + kernel.stored.size();
-  EXPECT_THAT(what(zip_of({quoting, kernel})), HasSubstr("'quoting' reaches into another one"));
+  EXPECT_THAT(what(zip_of({quoting, kernel})), HasSubstr("'quoting' overlaps another one"));
 }
 
 // The header before a member states its own length.
 TEST(Zip, AHeaderThatReachesIntoTheNextMemberIsRefused) {
   std::string archive = zip_of({stored("a", "12345"), stored("b", "6789")});
   archive[28] = 3;
-  EXPECT_THAT(what(archive), HasSubstr("reaches into another one"));
+  EXPECT_THAT(what(archive), HasSubstr("overlaps another one"));
   archive[28] = 0;
   EXPECT_EQ(what(archive), "a=12345;b=6789;");
   archive[8] = 8;
@@ -111,8 +111,8 @@ TEST(Zip, DirectoriesAreNotBelieved) {
   EXPECT_THAT(what(good + "x"), HasSubstr("no directory"));
   EXPECT_THAT(changed(4, "\1"), HasSubstr("several files"));
   EXPECT_THAT(changed(8, "\2"), HasSubstr("several files"));
-  EXPECT_THAT(changed(8, std::string("\2\0\2\0", 4)), HasSubstr("shorter than it says"));
-  EXPECT_THAT(changed(8, std::string("\xFE\xFF\xFE\xFF", 4)), HasSubstr("shorter than it says"));
+  EXPECT_THAT(changed(8, std::string("\2\0\2\0", 4)), HasSubstr("shorter than the file states"));
+  EXPECT_THAT(changed(8, std::string("\xFE\xFF\xFE\xFF", 4)), HasSubstr("shorter than the file states"));
   EXPECT_THAT(changed(12, u32(0xFFFFFFF0)), HasSubstr("outside"));
   EXPECT_THAT(changed(16, u32(0xFFFFFFF0)), HasSubstr("outside"));
   EXPECT_THAT(changed(16, u32(3)), HasSubstr("damaged"));

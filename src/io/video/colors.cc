@@ -61,7 +61,7 @@ std::string transfer_name(std::int32_t value) {
 [[noreturn]] void throw_zimg_error() {
   std::array<char, 1024> text{};
   zimg_get_last_error(text.data(), text.size());
-  throw Failure(ErrorCode::unsupported, fmt::format("its colours cannot be converted: {}", text.data()), "", "");
+  throw Failure(ErrorCode::unsupported, fmt::format("its colors cannot be converted: {}", text.data()), "", "");
 }
 
 zimg_image_format format_of(const FrameShape& shape, const FrameRegion& region = {}) {
@@ -198,7 +198,7 @@ Converter::Converter(const FrameShape& from, const FrameShape& to, Filter filter
   graph_->to = layout_of(to);
   zimg_image_format source = format_of(from, region), target = format_of(to);
   // The target has no active region, so it includes the padding of odd sizes. Where both have the same size, so does
-  // the source. Otherwise the picture is stretched over the padding too, by about a pixel in a thousand.
+  // the source. Otherwise the frame is stretched over the padding too, by about a pixel in a thousand.
   set_no_region(target);
   if (source.width == target.width && source.height == target.height && region.width == 0) set_no_region(source);
   graph_->build(source, target, filter);

@@ -16,7 +16,7 @@ namespace millrace::video_file {
 
 // Fills in the colours that a video does not state, by rule. From a width of 1280 or a height of 720 pixels on they are
 // those of BT.709. Below they are those of BT.601, in its 625-line variant for 576 or 288 lines. YUV has limited range,
-// RGB and gray full range, and chroma is on the left. `said` gets what was filled in: "BT.709 matrix".
+// RGB and gray full range, and chroma is on the left. `assumed` gets what was filled in: "BT.709 matrix".
 Colors filled_in(const FrameShape& shape, std::vector<std::string>& assumed);
 // Describes colours for plans: "BT.709 matrix, limited range, ...".
 std::string words_of(const Colors& colors);
@@ -65,7 +65,7 @@ FrameLayout linear_layout(std::int32_t width, std::int32_t height);
 std::uint8_t tone_map(float linear);
 
 // Converts a frame or a region of it to 8-bit red, green and blue in full range, in any size. HDR is converted by
-// seen(); everything else keeps the video's own primaries and transfer.
+// tone_map(); everything else keeps the video's own primaries and transfer.
 class RgbConverter {
  public:
   struct Workspace {

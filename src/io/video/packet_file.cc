@@ -83,7 +83,7 @@ void PacketFileWriter::commit(const StreamHeaders& encoded, const std::string& n
 }
 
 Outcome<PacketFileReader> PacketFileReader::open(const std::string& path) {
-  const Error damaged{ErrorCode::bad_data, "it is not whole", path, "remove it"};
+  const Error damaged{ErrorCode::bad_data, "it is incomplete or damaged", path, "remove it"};
   PacketFileReader out;
   out.path_ = path;
   out.file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -142,7 +142,7 @@ EncodedPacket PacketFileReader::read(std::size_t k) const {
   EncodedPacket out{entry.pts, entry.duration, entry.key, entry.side_bytes, {}};
   out.data.resize(entry.size);
   if (!read_at(file_.get(), reinterpret_cast<char*>(out.data.data()), out.data.size(), entry.offset))
-    throw Failure(ErrorCode::io, "it cannot be read, or is shorter than it was", path_, "run the same command again");
+    throw Failure(ErrorCode::io, "it cannot be read, or it became shorter", path_, "run the same command again");
   if (static_cast<std::uint32_t>(short_hash(out.data)) != entry.hash)
     throw Failure(ErrorCode::bad_data, "a packet in it is damaged", path_,
                   "remove this file, and run the same command again");

@@ -1,4 +1,4 @@
-// Input: the packets of a segment, one by one, and a job's note about it.
+// Input: the packets of a shard, one by one, and a job's note about it.
 // Output: a file that gets its name once it is complete; and the packets read back, in their order.
 // Never: accepts a file that this program has not written so.
 //

@@ -75,7 +75,7 @@ VideoEncoder::~VideoEncoder() {
   thread_.join();
 }
 
-// A helper without a task sends nothing for any length of time, so this waits only for segments that were begun.
+// A helper without a task sends nothing for any length of time, so this waits only for shards that were begun.
 void VideoEncoder::listen() {
   VideoHelper::ReceivedMessage incoming;
   bool opened = false;
@@ -100,7 +100,7 @@ void VideoEncoder::listen() {
 void VideoEncoder::take(VideoHelper::ReceivedMessage& incoming, bool& opened) {
   const Message& received = incoming.message;
   const auto refuse = [&] {
-    throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", process_->subject(), "");
+    throw Failure(ErrorCode::crashed, "the video helper sent an invalid answer", process_->subject(), "");
   };
   switch (received.kind) {
     case MessageKind::opened: {

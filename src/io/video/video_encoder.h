@@ -1,5 +1,5 @@
-// Input: the frames of a video in display order, segment by segment.
-// Output: the packets of each segment as they are made, by an encoder that knows nothing of the other segments.
+// Input: the frames of a video in display order, shard by shard.
+// Output: the packets of each shard as they are made, by an encoder that knows nothing of the other shards.
 // Never: lets the number of the program's threads, or other work in progress, change a byte of the packets.
 #pragma once
 
@@ -47,7 +47,7 @@ struct EncodedPacket {
 // Encodes frames to packets.
 class FrameEncoder {
  public:
-  // Called in this order for each segment: opened, packets, ended; perhaps on a thread of the encoder. An exception
+  // Called in this order for each shard: opened, packets, ended; perhaps on a thread of the encoder. An exception
   // that it throws is thrown by the encoder's next function.
   struct Listener {
     std::function<void(const StreamHeaders&)> opened;

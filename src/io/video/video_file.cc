@@ -65,10 +65,10 @@ VideoFile open_video(const std::string& path, int stream, Bytes memory, const st
   out.path = path;
   out.file = std::make_shared<const Descriptor>(reader->reopen().or_throw());
   const auto state = state_of_descriptor(out.file->get());
-  if (!state) throw Failure(system_error("it cannot be looked at", path, errno));
+  if (!state) throw Failure(system_error("it cannot be examined", path, errno));
   out.state = *state;
   if (!out.state.regular)
-    throw Failure(ErrorCode::unsupported, "it is no file, and a film is read in more than one pass", path,
+    throw Failure(ErrorCode::unsupported, "not a regular file, and a video is read in several passes", path,
                   "save it to a file first");
   VideoHelper helper(path, 0, memory, cancelled);
   Message message;
@@ -79,13 +79,13 @@ VideoFile open_video(const std::string& path, int stream, Bytes memory, const st
   try {
     read_description(Json::parse(incoming.text), incoming.message, out);
   } catch (const Json::Error&) {
-    throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", path, "");
+    throw Failure(ErrorCode::crashed, "the video helper sent an invalid answer", path, "");
   }
-  if (out.stream < 0) throw Failure(ErrorCode::bad_data, "no film is in it: it has no stream of pictures", path, "");
+  if (out.stream < 0) throw Failure(ErrorCode::bad_data, "it has no video stream", path, "");
   if (out.first == kNoTime && incoming.message.shape.width == 0)
-    throw Failure(ErrorCode::bad_data, "not one picture of it can be decoded", path, "");
+    throw Failure(ErrorCode::bad_data, "none of its frames can be decoded", path, "");
   if (out.time_base.num <= 0 || !is_possible(out.shape))
-    throw Failure(ErrorCode::bad_data, "it has no times, or no sides", path, "");
+    throw Failure(ErrorCode::bad_data, "its frames have no timestamps or no size", path, "");
   return out;
 }
 

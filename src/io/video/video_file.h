@@ -38,7 +38,7 @@ struct VideoFile {
 
   std::string library;  // "FFmpeg 5.1.9"
   std::string format;   // "mov,mp4,m4a,3gp,3g2,mj2"
-  std::string writer;   // program that wrote the file, as it states: FilmMuxer's `writer` if it was this program
+  std::string writer;   // program that wrote the file, as it states: VideoMuxer's `writer` if it was this program
   std::vector<StreamInfo> streams;
   std::uint64_t chapters = 0;
 

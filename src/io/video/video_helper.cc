@@ -27,13 +27,14 @@ VideoHelper::VideoHelper(std::string subject, std::size_t shared, Bytes memory, 
       cancelled_(cancelled) {
   const std::string program = find_helper("millrace-film");
   if (::access(program.c_str(), X_OK) != 0)
-    throw Failure(ErrorCode::unavailable, "the helper for film is not there", escape_unprintable(program),
+    throw Failure(ErrorCode::unavailable, "the video helper was not found", escape_unprintable(program),
                   helper_remedy("millrace-film"));
   const Descriptor slots(::memfd_create("millrace-film", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   void* mapped = MAP_FAILED;
   if (slots && ::ftruncate(slots.get(), static_cast<off_t>(shared_bytes_)) == 0)
     mapped = ::mmap(nullptr, shared_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, slots.get(), 0);
-  if (mapped == MAP_FAILED) throw Failure(system_error("no memory to share with its helper", subject_, errno));
+  if (mapped == MAP_FAILED)
+    throw Failure(system_error("no memory is available to share with the video helper", subject_, errno));
   shared_ = static_cast<std::uint8_t*>(mapped);
   // Seals fix the size. If a helper shortened the memory, the program would be killed by a SIGBUS when it reads past
   // the end.
@@ -41,7 +42,7 @@ VideoHelper::VideoHelper(std::string subject, std::size_t shared, Bytes memory, 
   child_ = ChildProcess::start(program, std::array{slots.get()});
   if (!child_) {
     ::munmap(shared_, shared_bytes_);
-    throw Failure(ErrorCode::unavailable, "the helper for film cannot be started", escape_unprintable(program),
+    throw Failure(ErrorCode::unavailable, "the video helper cannot be started", escape_unprintable(program),
                   helper_remedy("millrace-film"));
   }
   constexpr int kTimeoutSeconds = 600;
@@ -58,8 +59,8 @@ void VideoHelper::send(Message message, std::string_view text, const void* data,
   message.text_bytes = static_cast<std::uint32_t>(text.size());
   message.data_bytes = static_cast<std::uint32_t>(bytes);
   const MutexLock one_at_a_time(sending_);
-  // Errors are ignored here, because hear() reports them in words. A descriptor goes with the first message, when the
-  // socket has room.
+  // Errors are ignored here, because receive() reports them in words. A descriptor goes with the first message, when
+  // the socket has room.
   const bool begun =
       fd >= 0 ? send_with_descriptor(child_->socket(), &message, sizeof message, fd) : send(&message, sizeof message);
   (void)(begun && send(text.data(), text.size()) && send(data, bytes));
@@ -89,7 +90,7 @@ bool VideoHelper::send(const void* data, std::size_t bytes) {
 void VideoHelper::receive(ReceivedMessage& out, std::uint32_t max_data) {
   if (!child_->receive(&out.message, sizeof out.message)) fail_as_it_ended();
   if (out.message.text_bytes > kMaxText || out.message.data_bytes > max_data)
-    throw Failure(ErrorCode::crashed, "its helper says what no helper says", subject_, "");
+    throw Failure(ErrorCode::crashed, "the video helper sent an invalid answer", subject_, "");
   out.text.resize(out.message.text_bytes);
   out.data.resize(out.message.data_bytes);
   if (!child_->receive(out.text.data(), out.text.size()) || !child_->receive(out.data.data(), out.data.size()))
@@ -106,8 +107,8 @@ void VideoHelper::receive(ReceivedMessage& out, std::uint32_t max_data) {
 void VideoHelper::close() const { ::shutdown(child_->socket(), SHUT_RDWR); }
 
 void VideoHelper::fail_as_it_ended() {
-  Error error =
-      child_->describe_exit({"the helper for film", "the helper for film crashed", "", "allow less elsewhere"});
+  Error error = child_->describe_exit(
+      {"the video helper", "the video helper crashed", "", "allow less with --memory, or use fewer --threads"});
   error.subject = subject_;
   throw Failure(error);
 }

@@ -26,7 +26,7 @@ class VideoHelper {
   VideoHelper(const VideoHelper&) = delete;
   VideoHelper& operator=(const VideoHelper&) = delete;
 
-  // Sends a message, from any thread. Waits up to ten minutes while the helper has not read earlier messages. hear()
+  // Sends a message, from any thread. Waits up to ten minutes while the helper has not read earlier messages. receive()
   // reports a message that could not be sent.
   void send(Message message, std::string_view text = {}, const void* data = nullptr, std::size_t bytes = 0,
             int fd = -1);
@@ -39,7 +39,7 @@ class VideoHelper {
   // `max_data`, or has ended.
   void receive(ReceivedMessage& out, std::uint32_t max_data = 0);
 
-  // Gives up the helper's work: hear() fails soon.
+  // Gives up the helper's work: receive() fails soon.
   void close() const;
 
   std::uint8_t* shared() const { return shared_; }

@@ -53,16 +53,16 @@ VideoMuxer::VideoMuxer(const VideoFile& film, const std::string& container, cons
                                   each.at("why").text()});
     }
   } catch (const Json::Error&) {
-    throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", film.path, "");
+    throw Failure(ErrorCode::crashed, "the video helper sent an invalid answer", film.path, "");
   }
 }
 
 std::string VideoMuxer::words_of(const DroppedStream& one) {
   if (one.stream.type == "rotation")
-    return fmt::format("that the film is turned cannot be said in this kind of file: {}", one.why);
-  return fmt::format("stream {}, {} in {}{}, cannot be carried over into this kind of file: {}", one.stream.index,
+    return fmt::format("the rotation of the video is not written to this kind of file: {}", one.why);
+  return fmt::format("stream {} ({}, {}{}) is not copied to the output: {}", one.stream.index,
                      escape_unprintable(one.stream.type), escape_unprintable(one.stream.codec),
-                     one.stream.language.empty() ? "" : fmt::format(" ({})", escape_unprintable(one.stream.language)),
+                     one.stream.language.empty() ? "" : fmt::format(", {}", escape_unprintable(one.stream.language)),
                      escape_unprintable(one.why));
 }
 
@@ -114,7 +114,7 @@ std::uint64_t VideoMuxer::run(const StreamHeaders& encoded, const FrameShape& sh
       case MessageKind::end:
         return incoming.message.errors;
       default:
-        throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", process_.subject(), "");
+        throw Failure(ErrorCode::crashed, "the video helper sent an invalid answer", process_.subject(), "");
     }
   }
 }

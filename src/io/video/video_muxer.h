@@ -28,7 +28,7 @@ class VideoMuxer {
     std::string why;
   };
   const std::vector<DroppedStream>& dropped_streams() const { return dropped_streams_; }
-  // Describes it: "stream 2, subtitle in mov_text (eng), cannot be carried over into this kind of file: ...".
+  // Describes it: "stream 2 (subtitle, mov_text, eng) is not copied to the output: ...".
   static std::string words_of(const DroppedStream& one);
 
   struct TimedPacket {

@@ -31,7 +31,7 @@ std::optional<VideoFrame> VideoReader::next() {
     return std::nullopt;
   }
   if (received.kind != MessageKind::frame || !is_possible(received.shape) || received.slot >= slots_)
-    throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", process_->subject(), "");
+    throw Failure(ErrorCode::crashed, "the video helper sent an invalid answer", process_->subject(), "");
   VideoFrame out;
   out.shape = received.shape;
   out.pts = time_or_none(received.pts);
@@ -40,7 +40,7 @@ std::optional<VideoFrame> VideoReader::next() {
   out.damaged = received.damaged != 0;
   if (layout_of(received.shape).bytes > slot_bytes_) return out;
   if ((*ours_)[received.slot].exchange(true))
-    throw Failure(ErrorCode::crashed, "the helper for film says what no helper says", process_->subject(), "");
+    throw Failure(ErrorCode::crashed, "the video helper sent an invalid answer", process_->subject(), "");
   out.pixels = std::shared_ptr<const std::uint8_t>(
       process_->shared() + received.slot * slot_bytes_,
       [process = process_, ours = ours_, slot = received.slot](const std::uint8_t*) {

@@ -1,5 +1,5 @@
-// Benchmark of `dedupe` on synthetic pictures (pictures_for_bench.h) in any number, since no real collection can be
-// shipped.
+// Benchmark of `dedupe` on synthetic pictures (synthetic_pictures_for_bench.h) in any number, since no real collection
+// can be shipped.
 //   distances CATALOG N     distances of hashes of unrelated pictures, in a real folder's catalog and synthetic
 //   candidates N            time to find the pairs that `auto` proposes among N pictures' codes, and those by crops
 //   rules N RULE...         for each rule, candidates per picture, and the versions of originals that it proposes

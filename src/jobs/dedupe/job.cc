@@ -61,7 +61,7 @@ class DedupeJob : public Job {
     if (options_.stage == SearchStage::check) return run_check_stage(context);
     const Stopwatch watch;
     Catalog catalog(catalog_path(options_.catalog), catalog_key(), access(context));
-    spdlog::info("catalogue {}", escape_unprintable(catalog_path(options_.catalog)));
+    spdlog::info("catalog {}", escape_unprintable(catalog_path(options_.catalog)));
     found_ = dedupe::run(options_, catalog, context);
     if (csv_) csv_.write(csv_of(found_));
     if (page_) write_page(found_, options_, catalog, page_, context);
@@ -70,15 +70,15 @@ class DedupeJob : public Job {
     out.summary.push_back(summary_of(found_));
     out.summary.back().pop_back();
     if (page_) {
-      out.summary.push_back(fmt::format("the page to look through: {}", escape_unprintable(options_.report)));
+      out.summary.push_back(fmt::format("page for review: {}", escape_unprintable(options_.report)));
       if (!options_.catalog.empty()) {
         out.summary.push_back(
-            fmt::format("to act on what it exports: millrace dedupe apply decisions.json --catalog {}",
+            fmt::format("to apply its decisions: millrace dedupe apply decisions.json --action trash --catalog {}",
                         escape_unprintable(options_.catalog)));
       }
     }
     if (!page_ && !csv_ && !found_.groups.empty())
-      out.unless_json = "to see them: --report FILE, --csv FILE or --json FILE";
+      out.unless_json = "to list the groups, add --report FILE, --csv FILE or --json FILE";
     if (context.sandbox == SandboxMode::all) out.summary.push_back(context.helpers.describe_cpu_time());
     out.json = [this, &context] { return json_of(found_, context.executor); };
     out.exit_code = found_.library.unreadable.empty() ? ExitCode::done : ExitCode::partial;
@@ -96,25 +96,26 @@ class DedupeJob : public Job {
       throw Failure(ErrorCode::usage, what, option, remedy);
     };
     const bool all = options_.stage == SearchStage::all;
-    if (!all && options_.output.empty()) refuse("--stage", "it makes a folder, and none is named", "say -o FOLDER");
-    if (all && options_.share) refuse("--part", "only stages are made in parts", "say --stage read -o FOLDER");
+    if (!all && options_.output.empty()) refuse("--stage", "a stage needs an output folder", "add -o FOLDER");
+    if (all && options_.share)
+      refuse("--part", "only a stage can be divided into shards", "add, for example, --stage read -o FOLDER");
     if (all && !options_.output.empty()) {
-      refuse("--output", "it is what a stage makes, and none is named",
-             "say --stage read, or --report, --csv or --json for the result of a search");
+      refuse("--output", "only a stage writes an output folder",
+             "add --stage read; for the result of a search, use --report, --csv or --json");
     }
     if (!all && !(options_.report.empty() && options_.csv.empty()))
-      refuse("--stage", "a stage finds no groups", "leave out --report and --csv");
+      refuse("--stage", "a stage does not form groups", "remove --report and --csv");
     if (!options_.inventory.empty()) refuse_walking(options_.files);
     if (options_.stage == SearchStage::read && !options_.from.empty())
-      refuse("--from", "reading takes nothing over", "leave it out");
+      refuse("--from", "the read stage does not import other stages", "remove --from");
     if (all || options_.stage == SearchStage::read) return;
-    if (!options_.verify) refuse("--stage", "nothing but hashes is compared with --no-verify", "leave that out");
+    if (!options_.verify) refuse("--stage", "--no-verify leaves this stage nothing to do", "remove --no-verify");
     if (options_.stage == SearchStage::check && options_.check == CheckMode::thumbnail)
-      refuse("--stage", "nothing is looked at closely with --look thumbnail", "leave that out");
+      refuse("--stage", "--look thumbnail makes no detailed checks", "remove --look thumbnail");
     // SQLite's log does not work across machines.
     if (options_.share && options_.catalog.empty()) {
-      refuse("--catalog", "runs that share this stage need a catalogue each, and none is named",
-             "name a file on this machine's own disk, as --catalog /tmp/part-K/catalog.sqlite");
+      refuse("--catalog", "each run of a divided stage needs its own catalog",
+             "name a file on a local disk, such as --catalog /tmp/part-K/catalog.sqlite");
     }
   }
 
@@ -122,9 +123,9 @@ class DedupeJob : public Job {
   void report_output_state(const StoredLines& stored, const char* unit, Result& out) const {
     const std::string output = escape_unprintable(options_.output);
     if (stored.before) {
-      out.summary = {fmt::format("{} is finished, made of the same: nothing to do", output)};
+      out.summary = {fmt::format("{} is already complete for these inputs and options: nothing to do", output)};
     } else if (stored.published) {
-      out.summary.push_back(fmt::format("{}: {} {}, {}; --from {} takes it into a search", output,
+      out.summary.push_back(fmt::format("{}: {} {}, {}; import it into a search with --from {}", output,
                                         group_digits(stored.rows), unit, format_bytes(Bytes{stored.output_bytes}),
                                         output));
     } else {
@@ -140,7 +141,7 @@ class DedupeJob : public Job {
     out.summary = {
         fmt::format("{} pictures read in {}, {}/s{}", group_digits(done.pictures), format_duration(seconds),
                     format_rate(static_cast<double>(done.pictures) / std::max(seconds, 1e-9)),
-                    done.unusable > 0 ? fmt::format("; {} could not be used", group_digits(done.unusable)) : "")};
+                    done.unusable > 0 ? fmt::format("; {} could not be read", group_digits(done.unusable)) : "")};
     report_output_state(done.stored, "files", out);
     if (context.sandbox == SandboxMode::all) out.summary.push_back(context.helpers.describe_cpu_time());
     out.json = [done] {
@@ -159,7 +160,7 @@ class DedupeJob : public Job {
     const CompareStageResult done = make_compare_shards(options_, catalog, context);
     Result out;
     out.summary = {fmt::format("{} pairs of {} pictures look alike{}", group_digits(done.links),
-                               group_digits(done.pictures), options_.share ? " in this part" : "")};
+                               group_digits(done.pictures), options_.share ? " in the shards of this run" : "")};
     report_output_state(done.stored, "shards", out);
     if (context.sandbox == SandboxMode::all) out.summary.push_back(context.helpers.describe_cpu_time());
     out.json = [done] {
@@ -175,12 +176,12 @@ class DedupeJob : public Job {
     Catalog catalog(catalog_path(options_.catalog), catalog_key(), access(context));
     const CheckStageResult done = make_check_shards(options_, catalog, context);
     Result out;
-    out.summary = {
-        fmt::format("{} looks at {} sets that look alike{}", group_digits(done.compared_pairs), group_digits(done.sets),
-                    done.undecodable_pairs > 0 ? fmt::format("; {} pairs could not be looked at, which the search "
-                                                             "will try again",
-                                                             group_digits(done.undecodable_pairs))
-                                               : "")};
+    out.summary = {fmt::format("{} detailed checks in {} sets of similar pictures{}", group_digits(done.compared_pairs),
+                               group_digits(done.sets),
+                               done.undecodable_pairs > 0
+                                   ? fmt::format("; {} pairs could not be checked, and the search will try them again",
+                                                 group_digits(done.undecodable_pairs))
+                                   : "")};
     report_output_state(done.stored, "shards", out);
     if (context.sandbox == SandboxMode::all) out.summary.push_back(context.helpers.describe_cpu_time());
     out.json = [done] {

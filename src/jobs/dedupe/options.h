@@ -32,7 +32,7 @@ struct MatchRule {
 // Parses "auto", or terms joined by commas, with alternatives joined by "|": "dhash<=5,ahash<=5". Throws Failure(usage)
 // with the reason. `verified` selects what "auto" means: a permissive rule whose pairs are verified, or a strict rule
 // that decides by itself. `pictures` is the number of pictures searched. Beyond a million the permissive rule becomes
-// tighter, so that it proposes few pairs per picture (numbers and losses: docs/performance.md). Each tighter rule
+// tighter, so that it proposes few pairs per picture (numbers and losses: docs/design/similarity.md). Each tighter rule
 // proposes a subset of the one before.
 MatchRule parse_rule(const std::string& text, bool verified, std::uint64_t pictures = 0);
 
@@ -54,7 +54,7 @@ enum class GroupMode : std::uint8_t { tight, connected };
 constexpr std::array<Choice<GroupMode>, 2> choices_of(GroupMode) {
   return {{{"tight", GroupMode::tight}, {"connected", GroupMode::connected}}};
 }
-// Treatment of bursts: shots of a burst are never grouped, or are treated like any pictures.
+// Treatment of bursts: shots of a burst are never grouped, or are grouped like any pictures.
 enum class BurstMode : std::uint8_t { keep_apart, join };
 constexpr std::array<Choice<BurstMode>, 2> choices_of(BurstMode) {
   return {{{"keep-apart", BurstMode::keep_apart}, {"join", BurstMode::join}}};
@@ -121,7 +121,7 @@ constexpr std::uint64_t compute_shard_size(const DedupeOptions& options) {
 
 // Help text of --trust-files, for every command that has it.
 inline constexpr const char* kTrustFilesHelp =
-    "believe the catalogue and the journal where the file system has no owners and modes (FAT, some network drives)";
+    "skip the ownership check of catalog and journal (for FAT and some network drives)";
 
 void describe(Settings& settings, DedupeOptions& options);
 // Describes the options that select files and control the catalog.

@@ -140,7 +140,7 @@ std::string list_files(const char* what, const std::vector<UnreadableFile>& file
   for (std::size_t i = 0; i < std::min(kShown, files.size()); ++i) {
     out += fmt::format("  {}: {}\n", escape_unprintable(files[i].path), escape_unprintable(files[i].reason));
   }
-  if (files.size() > kShown) out += "  ... --json lists them all\n";
+  if (files.size() > kShown) out += "  ...; --json lists all of them\n";
   return out;
 }
 
@@ -242,9 +242,18 @@ void write_page(const SearchResult& result, const DedupeOptions& options, Catalo
   for (const UnreadableFile& file : damaged_files(result.library)) header.damaged.push_back({file.path, file.reason});
   header.rule =
       options.verify
-          ? fmt::format("Candidates by {}, each verified on its pixels{}. Kept: {}.", result.rule.text,
-                        options.check == CheckMode::close ? "; what is suggested, looked at closely" : "", options.keep)
-          : fmt::format("Linked by {} alone. Kept: {}.", result.rule.text, options.keep);
+          ? fmt::format(
+                "Pictures with similar hashes ({}) were compared by their pixels. {} Criteria for the copy to keep: "
+                "{}.",
+                result.rule.text,
+                options.check == CheckMode::close
+                    ? "Every suggested removal was checked in detail against the kept picture, or has its bytes."
+                    : "Only identical files are suggested for removal.",
+                options.keep)
+          : fmt::format(
+                "Pictures were matched by their hashes alone ({}). Only identical files are suggested for removal. "
+                "Criteria for the copy to keep: {}.",
+                result.rule.text, options.keep);
   DuplicatesPage page(output, header);
   for (const auto* list : {&result.groups, &result.related}) {
     for (const Group& group : *list) {
@@ -301,7 +310,7 @@ std::string summary_of(const SearchResult& result) {
                      group_digits(count_of(result, GroupKind::similar)), format_bytes(Bytes{result.reclaimable}));
   // Neither number includes the other: pairs that an earlier run compared are also checked in detail.
   if (result.compared_pairs > 0 || result.checked_pairs > 0) {
-    out += fmt::format("{} pairs compared by their thumbnails, {} looked at closely\n",
+    out += fmt::format("{} pairs compared by their thumbnails, {} checked in detail\n",
                        group_digits(result.compared_pairs), group_digits(result.checked_pairs));
   }
   std::vector<std::string> shown;
@@ -310,15 +319,16 @@ std::string summary_of(const SearchResult& result) {
     const std::size_t count = kind == GroupKind::related ? result.related.size() : count_of(result, kind);
     if (count > 0) shown.push_back(fmt::format("{} {}", group_digits(count), name_of(kind)));
   }
-  if (!shown.empty()) out += fmt::format("also, with nothing to remove: {}\n", fmt::join(shown, ", "));
+  if (!shown.empty()) out += fmt::format("also found, all kept: {}\n", fmt::join(shown, ", "));
   if (result.unchecked_pictures > 0) {
-    out += fmt::format("{} pictures were not looked at closely, so nothing of them is suggested\n",
+    out += fmt::format("{} pictures were not checked in detail, so none of them is suggested for removal\n",
                        group_digits(result.unchecked_pictures));
   }
   if (const std::size_t more = count_holding_more(result); more > 0)
-    out += fmt::format("files in groups that hold more than the picture that was compared: {}\n", group_digits(more));
-  out += list_files("damaged, and shown as far as they go", damaged_files(library));
-  out += list_files("could not be used", library.unreadable);
+    out += fmt::format("files in groups that hold more than the compared picture, such as video or RAW data: {}\n",
+                       group_digits(more));
+  out += list_files("damaged (only partly readable)", damaged_files(library));
+  out += list_files("could not be read", library.unreadable);
   if (const std::string description = library.unsupported_files.description(); !description.empty())
     out += description + "\n";
   return out;

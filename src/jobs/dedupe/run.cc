@@ -49,7 +49,7 @@ void confirm_copies(Library& library, bool imported, Catalog& catalog, const Run
         if (!same) return leave_out(same.error().what);
         if (!*same) {
           catalog.drop_file(path);
-          return leave_out("its content hash is that of " + escape_unprintable(other) + ", its bytes are not");
+          return leave_out("it has the content hash of " + escape_unprintable(other) + ", but different bytes");
         }
       }
       return false;
@@ -131,21 +131,23 @@ Plan plan(const DedupeOptions& options, Catalog& catalog, RunContext& context) {
   if (!options.from.empty()) {
     // The lines are not read yet, so only the number of files is known.
     const std::uint64_t read = count_stage_files(options.from, options.trust_files ? Trust::files : Trust::checked);
-    out.lines.push_back({"stages", fmt::format("have read {} files, which are not decoded", group_digits(read))});
+    out.lines.push_back(
+        {"stages", fmt::format("{} files were read by earlier stages and are not decoded again", group_digits(read))});
     out.figures["read_by_stages"] = read;
     out.seconds = estimate_decoding_seconds(fresh - std::min(fresh, read), context);
   }
   if (options.share) {
     const std::uint64_t k = options.share.index + 1, n = options.share.of;
-    out.lines.push_back({"part", fmt::format("{} of {}: about one in {} of what is compared or looked at", k, n, n)});
+    out.lines.push_back(
+        {"shard", fmt::format("{} of {}: about one in {} of the comparisons and detailed checks", k, n, n)});
     out.figures["part"] = k;
     out.figures["parts"] = n;
   }
   out.lines.push_back({"rule", parse_rule(options.match, options.verify, library.files.size()).text});
   out.figures["rule"] = options.match;
-  // Measured with a million known pictures (docs/performance.md).
-  out.memory.insert(out.memory.begin() + 1, {"what is known of the pictures", Bytes{1100} * library.files.size()});
-  out.more_memory = "and more for close looks where it is there";
+  // Measured with a million cataloged pictures (docs/performance.md).
+  out.memory.insert(out.memory.begin() + 1, {"data of the pictures", Bytes{1100} * library.files.size()});
+  out.more_memory = "more for detailed checks, if available";
   return out;
 }
 
@@ -154,7 +156,7 @@ Plan plan_reading(const DedupeOptions& options, RunContext& context) {
   Plan out = build_plan(library.files.size(), library.files.size(), library.bytes, context);
   const ShardLayout parts{library.files.size(), compute_shard_size(options)};
   const std::uint64_t own = options.share.count(parts.count());
-  out.lines.push_back({"shards", fmt::format("{} of {} files, of which {} are this run's", group_digits(parts.count()),
+  out.lines.push_back({"shards", fmt::format("{} of {} files each, {} of them in this run", group_digits(parts.count()),
                                              group_digits(parts.each), group_digits(own))});
   out.figures["shards"] = parts.count();
   out.figures["part_shards"] = own;

@@ -14,7 +14,7 @@ constexpr Bytes kHostMemory = 4_GiB;
 // Returns the reason why a trial failed. A device that only ran out of memory is not blamed for a wrong answer.
 std::string why_not(const Accelerator& accelerator, std::uint64_t halved_before, const std::string& otherwise) {
   if (accelerator.is_excluded()) return accelerator.reason();
-  if (accelerator.counts().halved > halved_before) return "its memory did not hold what it was asked";
+  if (accelerator.counts().halved > halved_before) return "the test did not fit in its memory";
   const std::string left = accelerator.fallback_reason();
   return left.empty() ? otherwise : left;
 }
@@ -61,7 +61,7 @@ class KernelTester {
 
   // Throws if the run was cancelled: cancelled work was not compared.
   void throw_if_cancelled() const {
-    if (executor_.cancelled()) throw Failure(interrupted("the card that was tried is not attested"));
+    if (executor_.cancelled()) throw Failure(interrupted("the card under test is not attested"));
   }
 
   const Device& device_;

@@ -20,7 +20,7 @@ struct KernelTrial {
 };
 
 // Checks the known answers. Then checks `rounds` of inputs of all kinds and growing sizes
-// (known::DeviceKernels::agrees), each of which the CPU computes too. Throws Failure(cancelled).
+// (test_vectors::DeviceKernels::agrees_with_cpu), each of which the CPU computes too. Throws Failure(cancelled).
 std::vector<KernelTrial> test_kernels(const Device& device, const Executor& executor, std::uint64_t rounds);
 
 }  // namespace millrace::doctor

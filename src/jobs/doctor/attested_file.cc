@@ -53,8 +53,8 @@ void revoke_attestations(const Device& device) {
         std::any_of(all.begin(), all.end(), [&](const LocalAttestation& one) { return one.uuid == device.uuid; });
     if (kept) store_attestations({device, {}});
   } catch (const std::exception& failure) {
-    spdlog::warn("{} failed, and is attested as before: {}; run millrace doctor --attest", name_of(device),
-                 failure.what());
+    spdlog::warn("{} failed, but its attestation could not be removed: {}; run millrace doctor --attest",
+                 name_of(device), failure.what());
   }
 }
 

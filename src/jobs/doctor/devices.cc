@@ -55,7 +55,7 @@ std::vector<DeviceState::Kernel> kernels_of(const Device& device, std::span<cons
     Accelerator accelerator(device, options, budget, trace);
     one.right = accelerator.prepare_kernels(source, kernels.entries, kernels.test_vectors);
     one.wrong = accelerator.is_excluded();
-    one.state = one.right                   ? "give their known answers"
+    one.state = one.right                   ? "passed the known-answer test"
                 : accelerator.is_excluded() ? accelerator.reason()
                                             : accelerator.fallback_reason();
     out.push_back(std::move(one));

@@ -62,7 +62,8 @@ void add_video_format(Findings& findings) {
     film.by = fmt::format("{} {}, in a helper", library.name, library.version.substr(0, library.version.find(' ')));
     std::string encoders;
     for (const std::string& each : library.reads) encoders += (encoders.empty() ? "" : ", ") + each;
-    findings.libraries.push_back({library.name, library.version, "film, in a helper; encodes by " + encoders});
+    findings.libraries.push_back(
+        {library.name, library.version, "reads and writes video in a helper; encoders: " + encoders});
   } else {
     film.remedy = is_in_python_package()
                       ? helper_remedy("millrace-film")
@@ -94,18 +95,18 @@ std::vector<std::string> remedies_of(const Findings& findings, const std::string
   for (const DeviceState& state : findings.devices) {
     for (const DeviceState::Kernel& kernel : state.kernels) {
       if (!kernel.right)
-        add(fmt::format("{} computes nothing right: update its driver, or leave it", name_of(state.device)));
+        add(fmt::format("{} cannot run all kernels: update its driver, or use another device", name_of(state.device)));
     }
   }
   add(findings.not_trusted);
   if (!findings.cuda.empty() && findings.nvidia_on_bus) {
-    add("an NVIDIA device is here without a working driver: install nvidia-driver (Debian's "
+    add("an NVIDIA device was found, but no working driver: install nvidia-driver (Debian's "
         "section non-free) and restart");
   }
   if (!findings.models.empty()) add(fmt::format("to run models: {}", findings.models));
   const Bytes memory = default_memory_limit(findings.machine);
   if (memory.count > 0 && memory < 1_GiB) {
-    add(fmt::format("only {} is left for a job: close other programs, or raise this container's limit",
+    add(fmt::format("only {} of memory is available for a job: close other programs, or raise this container's limit",
                     format_bytes(memory)));
   }
   return remedies;
@@ -134,14 +135,15 @@ std::vector<FormatSupport> formats_of(const Outcome<HelperVersions>& helper) {
         support.by = fmt::format("{} {}, in the helper", library.name, library.version);
       }
       if (!support.reads) {
-        support.by = "no library here reads it";
+        support.by = "no library found that reads it";
         support.remedy = remedy;
       }
     }
     formats.push_back(std::move(support));
   }
   formats.push_back({"NPY", true, true, "this program", ""});
-  formats.push_back({"HDF5", true, true, "HDF5 " + hdf5_version() + ", others' files in a helper", ""});
+  formats.push_back(
+      {"HDF5", true, true, "HDF5 " + hdf5_version() + "; files of other programs are read in a helper", ""});
   return formats;
 }
 
@@ -165,7 +167,7 @@ Findings examine(const std::string& program_version, const std::string& helper, 
   if (answer) {
     findings.sandbox_layers = answer.value().sandbox_layers;
     for (const HelperLibrary& library : answer.value().libraries) {
-      findings.libraries.push_back({library.name, library.version, "decodes in the helper"});
+      findings.libraries.push_back({library.name, library.version, "decodes pictures in the helper"});
     }
   } else {
     findings.helper = fmt::format("{}: {}", answer.error().subject, answer.error().what);

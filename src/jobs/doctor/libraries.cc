@@ -39,14 +39,14 @@ std::vector<LibraryVersion> list_libraries() {
   return {
       {"libjpeg-turbo", MILLRACE_JPEG_VERSION, "reads and writes JPEG"},
       {"libpng", png_get_libpng_ver(nullptr), "reads and writes PNG"},
-      {"zlib", zlibVersion(), "unpacks PNG, checks what is written"},
-      {"libdeflate", LIBDEFLATE_VERSION_STRING, "unpacks tensors"},
-      {"SQLite", sqlite3_libversion(), "keeps the catalogue"},
-      {"HDF5", hdf5_version(), "reads series, writes stores of charts"},
+      {"zlib", zlibVersion(), "decompresses PNG, verifies written files"},
+      {"libdeflate", LIBDEFLATE_VERSION_STRING, "decompresses tensors"},
+      {"SQLite", sqlite3_libversion(), "stores the catalog"},
+      {"HDF5", hdf5_version(), "reads series, writes charts"},
       {"oneTBB", TBB_runtime_version(), "runs the threads"},
       {"Highway", fmt::format("{}.{}", HWY_MAJOR, HWY_MINOR), "chooses the vector instructions"},
       {"xxHash", fmt::format("{}.{}.{}", xxhash / 10000, xxhash / 100 % 100, xxhash % 100), "fingerprints files"},
-      {"zimg", fmt::format("{}.{}.{}", zimg[0], zimg[1], zimg[2]), "converts the colours of film"},
+      {"zimg", fmt::format("{}.{}.{}", zimg[0], zimg[1], zimg[2]), "converts the colors of video"},
   };
 }
 

@@ -58,8 +58,8 @@ std::string words_of(const Device& device, const DeviceState::Kernel& kernel) {
   if (!kernel.right) return words + "; not used";
   if (kernel.attested)
     return words + (kernel.attested_here ? ", attested on this machine" : ", attested for this hardware");
-  const char* const nobody = device.kind == DeviceKind::cuda ? ", attested by nobody" : "";
-  return fmt::format("{}{}: used with --device{}, not by itself", words, nobody, device.is_cpu ? "" : " or --gpu");
+  const char* const nobody = device.kind == DeviceKind::cuda ? ", not attested" : "";
+  return fmt::format("{}{}; used only with --device{}", words, nobody, device.is_cpu ? "" : " or --gpu");
 }
 
 void write_gpus(Page& page, const Findings& f) {
@@ -73,14 +73,14 @@ void write_gpus(Page& page, const Findings& f) {
             ? fmt::format("compute capability {}, driver for CUDA {}", device.capability, device.driver)
             : "driver " + device.driver;
     page.line(name_of(device), fmt::format("{}, {}, {}{}", device.name, format_bytes(device.memory), driver,
-                                           device.is_cpu ? "; the processor, which --gpu does not mean" : ""));
+                                           device.is_cpu ? "; this is the CPU, which --gpu does not choose" : ""));
     if (!device.reason.empty()) page.line("", "not used: " + device.reason);
     for (const DeviceState::Kernel& kernel : state.kernels) page.line("", words_of(device, kernel));
   }
 }
 
 void write_self_test(Page& page, const Findings& f) {
-  page.heading("Self-test: known answers at every level");
+  page.heading("Self-test: known answers at every CPU level");
   for (const CpuLevel level : f.levels) {
     int passed = 0, all = 0;
     for (const SelfTestResult& r : f.self_test) {
@@ -88,7 +88,7 @@ void write_self_test(Page& page, const Findings& f) {
       ++all;
       passed += r.passed();
     }
-    page.line(name_of(level), fmt::format("{} of {} right", passed, all));
+    page.line(name_of(level), fmt::format("{} of {} passed", passed, all));
     for (const SelfTestResult& r : f.self_test) {
       if (r.level != level || r.passed()) continue;
       page.line("  WRONG",
@@ -111,15 +111,15 @@ std::string text_of(const Findings& f) {
     page.line(format.name, fmt::format("{:<14} {}", what, format.by));
   }
   if (!f.helper.empty()) page.line("helper", f.helper);
-  if (!f.sandbox_layers.empty()) page.heading("Walls around the decoding helper");
+  if (!f.sandbox_layers.empty()) page.heading("Sandbox of the decoding helper");
   for (const HelperSandboxLayer& layer : f.sandbox_layers)
-    page.line(layer.name, fmt::format("{:<14} {}", layer.is_active ? "stands" : "MISSING", layer.how));
+    page.line(layer.name, fmt::format("{:<14} {}", layer.is_active ? "active" : "MISSING", layer.how));
   page.heading("Libraries");
   for (const LibraryVersion& library : f.libraries)
     page.line(library.name, fmt::format("{:<14} {}", library.version, library.use));
   write_self_test(page, f);
   page.heading("To do");
-  if (f.remedies.empty()) page.bullet("nothing: all that this build can use is here");
+  if (f.remedies.empty()) page.bullet("nothing: everything that this build can use is installed");
   for (const std::string& remedy : f.remedies) page.bullet(remedy);
   return page.take();
 }

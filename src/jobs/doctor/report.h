@@ -35,9 +35,9 @@ struct DeviceState {
     std::string source, hash, compiler;
     bool attested = false;       // for this device's compute capability, or on this machine
     bool attested_here = false;  // on this machine only
-    std::string state;           // "give their known answers", or the reason of the failure
+    std::string state;           // "passed the known-answer test", or the reason of the failure
     bool right = false;
-    bool wrong = false;  // the device was struck out in the trial
+    bool wrong = false;  // the device was excluded during the test
   };
   std::vector<Kernel> kernels;
 };

@@ -67,7 +67,7 @@ TEST(Doctor, AMissingHelperIsReportedWithItsRemedy) {
   const Findings findings = examine("1.2.3", "/nowhere/millrace-decoder");
   EXPECT_TRUE(findings.passed());  // a missing helper is not a failure
   const std::string text = text_of(findings);
-  EXPECT_THAT(text, HasSubstr("/nowhere/millrace-decoder: the decoding helper is not there"));
+  EXPECT_THAT(text, HasSubstr("/nowhere/millrace-decoder: the decoding helper was not found"));
   EXPECT_THAT(text, HasSubstr("HEIF           NOT READ"));
   EXPECT_THAT(text, HasSubstr("- build the target millrace-decoder"));
 }

@@ -19,7 +19,7 @@ struct SelfTestResult {
 };
 
 // Runs every operation at every level, and restores the level that was in use. Takes well under a second. An answer
-// changes only with the definition of its operation; then the constant in src/kernels/known changes as well.
+// changes only with the definition of its operation; then the constant in src/kernels/test_vectors changes as well.
 std::vector<SelfTestResult> run_self_test();
 
 }  // namespace millrace::doctor

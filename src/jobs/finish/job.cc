@@ -15,13 +15,11 @@ namespace {
 class FinishJob : public Job {
  public:
   Arguments arguments() override {
-    return {"OUTPUT", "what runs with --part were given as their output", &outputs_, true, false};
+    return {"OUTPUT", "the output (-o) that the runs with --part were given", &outputs_, true, false};
   }
   void describe(Settings& settings) override {
-    settings.add_list("from", "FOLDER",
-                      "a folder OUTPUT.shards that a run on another disk has left; once for each of them", from_);
-    settings.add_switch(
-        "check", "read a finished OUTPUT and compare every file with the checksums that it was written with", check_);
+    settings.add_list("from", "FOLDER", "import shards from a folder OUTPUT.shards on another disk; repeatable", from_);
+    settings.add_switch("check", "verify every file of a finished OUTPUT against its recorded checksums", check_);
   }
   void register_files(OutputRegistry& outputs) override {
     if (check_) {
@@ -49,7 +47,7 @@ class FinishJob : public Job {
                                         group_digits(found.missing.size()))}};
     out.figures = {{"rows", found.rows}, {"shards", found.parts}, {"missing", found.missing}};
     if (!found.array.empty()) {
-      out.lines.push_back({"array", found.array});
+      out.lines.push_back({"missing array tasks", found.array});
       out.figures["array"] = found.array;
     }
     out.memory = {{"the program itself", 16_MiB}};
@@ -63,11 +61,10 @@ class FinishJob : public Job {
     const FinishResult done = finish(output, from_, [&] { context.throw_if_cancelled(); });
     Result out;
     out.summary.push_back(done.before
-                              ? fmt::format("{} is finished: nothing to do", output)
+                              ? fmt::format("{} is already complete: nothing to do", output)
                               : fmt::format("{}: {} {} of {} shards, {}", output, group_digits(done.rows), done.unit,
                                             group_digits(done.parts), format_bytes(Bytes{done.bytes})));
-    if (done.imported > 0)
-      out.summary.push_back(fmt::format("{} shards were brought here", group_digits(done.imported)));
+    if (done.imported > 0) out.summary.push_back(fmt::format("{} shards were imported", group_digits(done.imported)));
     out.json = [done] {
       return make_json_strings({{kJsonMark, "finish"},
                                 {"rows", done.rows},
@@ -81,7 +78,7 @@ class FinishJob : public Job {
  private:
   Result run_check(const std::string& output, RunContext& context) const {
     if (!from_.empty())
-      throw Failure(ErrorCode::usage, "a finished output takes no shards", "--from", "leave out --check");
+      throw Failure(ErrorCode::usage, "it cannot be combined with --check", "--from", "leave out one of them");
     const ChecksumResult checked = check_output(output, [&] { context.throw_if_cancelled(); });
     Result out;
     std::error_code error;
@@ -96,7 +93,7 @@ class FinishJob : public Job {
       out.summary.push_back(fmt::format("and {} more", group_digits(checked.damaged.size() - kMaxNamed)));
     if (!checked.damaged.empty())
       out.summary.push_back(
-          fmt::format("remove {}, and run the command that made it again", escape_unprintable(output)));
+          fmt::format("remove {} and run the command that made it again", escape_unprintable(output)));
     out.summary.push_back(fmt::format("{}: {} files checked, {}, {} damaged", escape_unprintable(output),
                                       group_digits(checked.files), format_bytes(Bytes{checked.bytes}),
                                       group_digits(checked.damaged.size())));

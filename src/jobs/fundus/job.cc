@@ -29,14 +29,14 @@ class FundusJob : public Job {
   Result run(RunContext& context, const PrintLines&) override {
     const FundusSummary summary = fundus::run(options_, context);
     Result out;
-    for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
+    for (const Error& error : summary.unusable) out.summary.push_back("skipped: " + error.message());
     std::size_t doubtful = 0, damaged = 0;
     for (const PhotographResult& each : summary.photographs) {
       damaged += each.damage.empty() ? 0 : 1;
       if (each.field.doubts.empty()) continue;
       ++doubtful;
       out.summary.push_back(
-          fmt::format("look at {}: {}", escape_unprintable(each.path), fmt::join(each.field.doubts, ", ")));
+          fmt::format("check {}: {}", escape_unprintable(each.path), fmt::join(each.field.doubts, ", ")));
     }
     out.summary.push_back(fmt::format(
         "{} photographs in {}, {}/s: {}", group_digits(summary.photographs.size()), format_duration(summary.seconds),
@@ -44,12 +44,12 @@ class FundusJob : public Job {
         escape_unprintable(options_.output)));
     if (summary.photographs.empty() && summary.unusable.empty())
       out.summary.emplace_back(
-          "no pictures were found: files are taken by their endings, as docs/formats.md lists them");
-    if (doubtful > 0) out.summary.push_back(fmt::format("{} are doubtful: look at them", group_digits(doubtful)));
+          "no photographs were found: docs/formats.md lists the file name endings that are searched for");
+    if (doubtful > 0) out.summary.push_back(fmt::format("{} are doubtful: check them", group_digits(doubtful)));
     if (damaged > 0)
-      out.summary.push_back(fmt::format("{} are damaged: part of them is missing", group_digits(damaged)));
+      out.summary.push_back(fmt::format("{} are damaged: a part of them is missing", group_digits(damaged)));
     if (!summary.unusable.empty())
-      out.summary.push_back(fmt::format("{} could not be used", group_digits(summary.unusable.size())));
+      out.summary.push_back(fmt::format("{} files were skipped", group_digits(summary.unusable.size())));
     out.json = [summary] {
       Json photographs = Json::array();
       for (const PhotographResult& each : summary.photographs) photographs.push_back(json_of(each));

@@ -7,10 +7,8 @@
 namespace millrace::fundus {
 
 void describe(Settings& settings, FundusOptions& options) {
-  settings.add_text("output", "DIR", "the folder of results; it is made", options.output);
-  settings.add_parsed("write", "LIST",
-                      "what is written of a photograph: crop, enhanced; bounds: the tables alone, which are always "
-                      "written",
+  settings.add_text("output", "DIR", "write results into this folder, which is created", options.output);
+  settings.add_parsed("write", "LIST", "choose results per photograph: crop, enhanced; bounds: only the tables",
                       "crop,enhanced", [&options](const std::string& text) {
                         options.write_crop = options.write_enhanced = false;
                         for (const std::string& part : split(text, ',')) {
@@ -26,8 +24,8 @@ void describe(Settings& settings, FundusOptions& options) {
                           }
                         }
                       });
-  settings.add_integer("size", "PIXELS", "the side of a crop", options.size, 64, 8192);
-  settings.set_heading("Which pictures");
+  settings.add_integer("size", "PIXELS", "set the side of a crop", options.size, 64, 8192);
+  settings.set_heading("Input files");
   millrace::describe(settings, options.files);
 }
 

@@ -15,6 +15,7 @@ struct FundusOptions {
   std::vector<std::string> inputs;
   std::string output;
   bool write_crop = true, write_enhanced = true;
+  // docs/design/fundus.md gives the reasons for the constants of this file.
   long long size = 1024;  // side of a crop, in pixels
   PictureFileOptions files;
 };

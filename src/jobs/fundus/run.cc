@@ -21,7 +21,7 @@ constexpr const char *kTableFile = "bounds.csv", *kJsonFile = "bounds.json", *kL
 
 NamedInputs find_photographs(const FundusOptions& options, const RunContext& context) {
   if (options.inputs.empty())
-    throw Failure(ErrorCode::usage, "photographs are needed", "PATH", "name files or folders");
+    throw Failure(ErrorCode::usage, "no photographs were named", "PATH", "name picture files or folders");
   if (options.output.empty())
     throw Failure(ErrorCode::usage, "an output is needed", "-o", "name a folder, for example -o crops");
   InputRules rules;
@@ -120,8 +120,8 @@ FundusSummary run(const FundusOptions& options, RunContext& context) {
             return open_item(options, found.inputs[next++], context);
           },
           [&](const PhotographItem& item) {
-            // The price is capped, so that a photograph that can never fit becomes a failed item and does not end the
-            // run.
+            // The memory cost is capped, so that a photograph that can never fit becomes a failed item. It does not
+            // end the run.
             const Bytes memory_cost = item.rows ? memory_cost_of(options, item.rows->info()) : 1_MiB;
             return std::min(memory_cost, context.budget.largest_grant());
           }) |
@@ -132,7 +132,7 @@ FundusSummary run(const FundusOptions& options, RunContext& context) {
             const FileEntry file = item.file;
             try {
               if (memory_cost_of(options, item.rows->info()) > context.budget.limit())
-                throw Failure(ErrorCode::out_of_memory, "it does not fit into --memory", file.path, "allow more");
+                throw Failure(ErrorCode::out_of_memory, "it does not fit into --memory", file.path, "increase it");
               return PhotographOutcome{process_photograph(options, std::move(item)), std::nullopt};
             } catch (const Failure& failure) {
               if (failure.error().code == ErrorCode::cancelled) throw;

@@ -1,5 +1,5 @@
 // Measures how far hashes drift when JPEGs are decoded at a reduced scale. The drift depends on how many times larger
-// the decoded image is than the hash's own target. This curve is the reason for fast_shortest_side().
+// the decoded image is than the hash's own target. This curve is the reason for choose_fast_side().
 // Usage: drift_bench FILE.jpg...
 #include <fmt/format.h>
 

@@ -26,7 +26,7 @@ class HashJob : public Job {
     // A store is replaced only by one of the same provenance: src/pipeline/checkpoint/checkpoint.h.
     if (!options_.output.empty()) outputs.add_store("--output", options_.output);
     if (options_.share && options_.output.empty()) {
-      throw Failure(ErrorCode::usage, "runs that share their work need an output", "--part", "say -o FOLDER");
+      throw Failure(ErrorCode::usage, "it needs an output", "--part", "add -o FOLDER");
     }
   }
   OutputKind json_kind() const override {
@@ -44,11 +44,12 @@ class HashJob : public Job {
       out.summary.push_back(fmt::format(
           "{} pictures hashed in {}, {}/s{}{}", group_digits(summary.pictures), format_duration(summary.seconds),
           format_rate(static_cast<double>(summary.pictures) / std::max(summary.seconds, 1e-9)),
-          summary.unreadable > 0 ? fmt::format("; {} could not be used", group_digits(summary.unreadable)) : "",
+          summary.unreadable > 0 ? fmt::format("; {} failed", group_digits(summary.unreadable)) : "",
           summary.damaged > 0 ? fmt::format("; {} damaged", group_digits(summary.damaged)) : ""));
     if (nothing_to_do) {
-      out.summary.push_back(fmt::format("{} is finished: {} lines, made of the same; nothing to do",
-                                        escape_unprintable(options_.output), group_digits(summary.stored.rows)));
+      out.summary.push_back(
+          fmt::format("{} is already complete: {} lines with the same options and pictures; nothing to do",
+                      escape_unprintable(options_.output), group_digits(summary.stored.rows)));
     } else if (stored) {
       report_output(summary, out.summary);
     }
@@ -77,7 +78,7 @@ class HashJob : public Job {
     out.push_back(fmt::format("{}: {} lines, {}", escape_unprintable(options_.output),
                               group_digits(summary.stored.rows), format_bytes(Bytes{summary.stored.output_bytes})));
     if (here < summary.stored.rows)
-      out.push_back(fmt::format("{} were there from other runs", group_digits(summary.stored.rows - here)));
+      out.push_back(fmt::format("{} lines were made by other runs", group_digits(summary.stored.rows - here)));
   }
 
   HashJobOptions options_;

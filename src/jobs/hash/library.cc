@@ -18,11 +18,12 @@ HashRequest make_hash_request(const HashOptions& options) {
       std::vector<const char*> all;
       for (const HashKind one : kHashKinds) all.push_back(name_of(one));
       throw Failure(ErrorCode::usage, fmt::format("'{}' is not a hash kind", name), "kinds",
-                    fmt::format("use some of {}", fmt::join(all, ", ")));
+                    fmt::format("use one or more of {}", fmt::join(all, ", ")));
     }
     out.kinds.push_back(*kind);
   }
-  if (out.kinds.empty()) throw Failure(ErrorCode::usage, "none is named", "kinds", "name one, as dhash");
+  if (out.kinds.empty())
+    throw Failure(ErrorCode::usage, "no hash kind was given", "kinds", "give at least one, such as dhash");
   check(out);
   return out;
 }
@@ -61,7 +62,9 @@ std::size_t ImageHasher::bits(std::size_t kind) const { return state_->bits.at(k
 void ImageHasher::hash(std::span<const ArrayView> images, std::span<std::uint8_t* const> codes,
                        const CancelToken* cancel) const {
   if (codes.size() != kinds()) {
-    throw Failure(ErrorCode::usage, fmt::format("there is one place for each of {} kinds", kinds()), "codes", "");
+    throw Failure(ErrorCode::usage,
+                  fmt::format("expected {} buffers, one for each hash kind; found {}", kinds(), codes.size()), "codes",
+                  "");
   }
   check_images(images, "image");
   const Executor executor(state_->executor, cancel);

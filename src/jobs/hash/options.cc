@@ -9,8 +9,9 @@ namespace millrace::hash {
 
 void describe(Settings& settings, HashJobOptions& options) {
   settings.set_heading("Hashes");
-  settings.add_parsed("kinds", "KIND,...", "hash kinds: ahash, dhash, dhash_vertical, phash, whash, colorhash, pdq",
-                      "dhash", [&options](const std::string& text) {
+  settings.add_parsed("kinds", "KIND,...",
+                      "compute these hashes: ahash, dhash, dhash_vertical, phash, whash, colorhash, pdq", "dhash",
+                      [&options](const std::string& text) {
                         options.request.kinds.clear();
                         for (const std::string& part : split(text, ',')) {
                           const auto kind = find_hash_kind(trim(part));
@@ -21,24 +22,25 @@ void describe(Settings& settings, HashJobOptions& options) {
                           options.request.kinds.push_back(*kind);
                         }
                       });
-  settings.add_parsed("size", "N", "hash size: N x N bits", "8", [&options](const std::string& text) {
-    options.request.size = static_cast<int>(parse_whole_number(text, 2, 64));
-  });
-  settings.add_choice("decode", "decode every pixel, or JPEGs at a reduced scale whose drift is measured",
+  settings.add_parsed("size", "N", "make hashes of N x N bits, N from 2 to 64", "8",
+                      [&options](const std::string& text) {
+                        options.request.size = static_cast<int>(parse_whole_number(text, 2, 64));
+                      });
+  settings.add_choice("decode",
+                      "decode every pixel, or JPEGs at a reduced scale (faster; hashes may differ by a bit or two)",
                       options.decode);
-  settings.add_choice("orientation", "hash the pixels as stored, or turned upright by EXIF", options.orientation);
-  settings.add_choice("format", "how the hashes are printed", options.format);
+  settings.add_choice("orientation", "hash the pixels as stored, or rotated upright by EXIF", options.orientation);
+  settings.add_choice("format", "write a table, JSON lines or CSV; with -o, table means CSV", options.format);
   settings.set_heading("Output");
   settings.add_text("output", "FOLDER",
-                    "a folder with hashes.csv, or hashes.jsonl, made in shards that a later run goes on with; without "
-                    "it lines go to stdout",
+                    "write hashes.csv or hashes.jsonl to a folder, resumably; if not given, print to stdout",
                     options.output);
-  settings.add_integer("shard", "N", "pictures of a shard", options.shard, 1, 1'000'000);
+  settings.add_integer("shard", "N", "put this many pictures into one shard", options.shard, 1, 1'000'000);
   describe(settings, options.share);
   settings.set_heading("Files");
-  settings.add_text("inventory", "FILE.jsonl", "what millrace inventory has listed, instead of PATH",
+  settings.add_text("inventory", "FILE.jsonl", "hash the files that millrace inventory listed, instead of PATH",
                     options.inventory);
-  settings.add_switch("all-files", "also files whose name has no picture's extension", options.all_files);
+  settings.add_switch("all-files", "include files whose extension is not that of a picture", options.all_files);
   describe(settings, options.files);
 }
 

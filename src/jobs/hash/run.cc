@@ -19,10 +19,10 @@ namespace {
 
 WalkResult find_inputs(const HashJobOptions& options, const RunContext& context) {
   if (options.inputs.empty() && options.inventory.empty()) {
-    throw Failure(ErrorCode::usage, "it is missing", "PATH", "name pictures or folders, or --inventory");
+    throw Failure(ErrorCode::usage, "it is required", "PATH", "name pictures or folders, or use --inventory");
   }
   if (!options.inputs.empty() && !options.inventory.empty()) {
-    throw Failure(ErrorCode::usage, "it says which files, and PATH does", "--inventory", "leave out one of them");
+    throw Failure(ErrorCode::usage, "it cannot be combined with PATH", "--inventory", "leave out one of them");
   }
   WalkResult found = options.inventory.empty() ? find_files(options.inputs, options.files, context)
                                                : read_inventory(options.inventory).or_throw();
@@ -169,7 +169,7 @@ Plan plan(const HashJobOptions& options, RunContext& context) {
     const ShardLayout parts{found.unreadable.size() + found.files.size(), static_cast<std::uint64_t>(options.shard)};
     const std::uint64_t own = options.share.count(parts.count());
     out.lines.push_back(
-        {"shards", fmt::format("{} of {} pictures, of which {} are this run's", group_digits(parts.count()),
+        {"shards", fmt::format("{} of {} pictures, of which this run makes {}", group_digits(parts.count()),
                                group_digits(parts.each), group_digits(own))});
     out.figures["shards"] = parts.count();
     out.figures["part_shards"] = own;
@@ -205,7 +205,7 @@ HashSummary run(const HashJobOptions& options, RunContext& context,
       });
   chain::run(stages, context, chain::MemoryCost::fixed({FileReader::kChunk}));
   context.helpers.end_idle();
-  if (context.cancel.cancelled()) throw Failure(interrupted("what was printed is right"));
+  if (context.cancel.cancelled()) throw Failure(interrupted("the lines that were printed are complete"));
   summary.seconds = watch.seconds();
   return summary;
 }
@@ -216,7 +216,7 @@ HashSummary store(const HashJobOptions& asked, RunContext& context) {
   if (options.format == LineFormat::table) options.format = LineFormat::csv;
   Hashing hashing(options, context);
   if (hashing.count() == 0)
-    throw Failure(ErrorCode::not_found, "there is no picture in what was named", "", "name a folder of pictures");
+    throw Failure(ErrorCode::not_found, "no pictures were found", "", "name a folder of pictures");
   HashSummary summary;
   const LineWork<Hashing::Item> work{
       .progress = "hashing",

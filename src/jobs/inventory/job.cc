@@ -15,13 +15,13 @@ class InventoryJob : public Job {
  public:
   Arguments arguments() override { return {"PATH", "files and folders", &inputs_}; }
   void describe(Settings& settings) override {
-    settings.add_text("output", "FILE.jsonl", "where the list goes; - is stdout", output_);
+    settings.add_text("output", "FILE.jsonl", "write the list to this file; - is stdout", output_);
     settings.set_heading("Files");
     millrace::describe(settings, folders_);
   }
   void register_files(OutputRegistry& outputs) override {
     const OutputKind kind{"an inventory", ReadAccess::everyone, make_json_recognizer("inventory", {})};
-    // Files below the inputs are listed, so the output must not replace them, unless it is an earlier inventory.
+    // Files below the inputs are listed, so the output must not replace them, unless it is a previous inventory.
     for (const std::string& input : inputs_) {
       outputs.add_input_folder(
           input, [&outputs, kind](const std::string& path) { return !outputs.is_own_output(path, kind); });
@@ -43,7 +43,7 @@ class InventoryJob : public Job {
   }
 
   Result run(RunContext& context, const PrintLines&) override {
-    if (!file_) throw Failure(ErrorCode::usage, "an output is needed", "-o", "for example -o photos.jsonl");
+    if (!file_) throw Failure(ErrorCode::usage, "an output is required", "-o", "for example -o photos.jsonl");
     const OutputLock lock(file_.is_stream() ? "" : file_.path());
     const WalkResult found = find_listed_files(context);
     context.throw_if_cancelled();
@@ -60,7 +60,7 @@ class InventoryJob : public Job {
     out.write(pending);
     out.commit();
     Result result;
-    for (const Error& error : found.unreadable) result.summary.push_back("not looked at: " + error.message());
+    for (const Error& error : found.unreadable) result.summary.push_back("skipped: " + error.message());
     result.summary.push_back(fmt::format("{} files, {}: {}", group_digits(found.files.size()),
                                          format_bytes(bytes_of(found)), escape_unprintable(file_.path())));
     result.json = [files = found.files.size(), bytes = bytes_of(found), unreadable = found.unreadable.size()] {
@@ -72,7 +72,7 @@ class InventoryJob : public Job {
   }
 
  private:
-  // Finds the files, without the inventory of an earlier run, which would change the list each time, and without its
+  // Finds the files, without the inventory of a previous run, which would change the list each time, and without its
   // lock.
   WalkResult find_listed_files(RunContext& context) const {
     WalkResult out = find_files(inputs_, folders_, context);

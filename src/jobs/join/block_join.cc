@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kBlockAttribute = "block";
 constexpr const char* kOutOfMemoryRemedy =
-    "use a smaller --block (of another output, or without its OUTPUT.shards), a smaller --radius, or more --memory";
+    "use a smaller --block (give another output, or remove its OUTPUT.shards), a smaller --radius, or more --memory";
 
 // Returns the rows per block of an existing or unfinished output; nothing if there is no such output.
 std::optional<std::uint64_t> read_block_size(const std::string& output) {
@@ -107,16 +107,17 @@ BlockLayout choose_blocks(const CodeFile& codes, const Options& options, RunCont
 
 BlockLayout choose_valid_blocks(const CodeFile& codes, const Options& options, RunContext& context) {
   if (codes.rows() >= 0xFFFFFFFFu) {
-    throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be joined", codes.path(),
-                  "cut the collection");
+    throw Failure(ErrorCode::too_large,
+                  fmt::format("too many codes ({}; the limit is 4,294,967,294)", group_digits(codes.rows())),
+                  codes.path(), "split the file");
   }
   const BlockLayout out = dispatch_code_type(
       codes.bits(), [&]<typename Code>(Code) { return choose_blocks<Code>(codes, options, context); });
   if (out.tasks() > kMaxShards) {
-    throw Failure(ErrorCode::usage,
-                  fmt::format("{} blocks of {} rows are more than can be kept track of", group_digits(out.count()),
-                              group_digits(out.each)),
-                  "--block", options.block.value_or(0) > 0 ? "make them larger" : "allow more --memory");
+    throw Failure(
+        ErrorCode::usage,
+        fmt::format("too many blocks ({} blocks of {} rows)", group_digits(out.count()), group_digits(out.each)),
+        "--block", options.block.value_or(0) > 0 ? "use a larger --block" : "allow more --memory");
   }
   return out;
 }
@@ -179,7 +180,7 @@ class BlockJoin {
     } catch (const OutOfMemory& failure) {
       const Error& error = failure.error();
       throw OutOfMemory(error.code, error.what, error.subject,
-                        fmt::format("{}: it is {} rows", kOutOfMemoryRemedy, group_digits(blocks_.each)));
+                        fmt::format("{}; --block is {} rows now", kOutOfMemoryRemedy, group_digits(blocks_.each)));
     }
     current.end();
 #ifdef __GLIBC__
@@ -364,14 +365,14 @@ Plan plan_block_join(const Options& options, RunContext& context) {
       {"codes", fmt::format("{} of {} bits", group_digits(codes.rows()), codes.bits())},
       {"pairs", fmt::format("{} within {} bits", describe_count(pairs), options.radius)},
       {"blocks", fmt::format("{} of {} rows", group_digits(blocks.count()), group_digits(blocks.each))},
-      {"tasks", fmt::format("{}, of which {} are this run's", group_digits(blocks.tasks()), group_digits(own))}};
+      {"tasks", fmt::format("{}, of which this run makes {}", group_digits(blocks.tasks()), group_digits(own))}};
   out.figures = {{"codes", codes.rows()}, {"bits", codes.bits()},     {"pairs", round_count(pairs)},
                  {"block", blocks.each},  {"blocks", blocks.count()}, {"tasks", blocks.tasks()},
                  {"part_tasks", own}};
   if (!options.output.empty()) {
     const Bytes written{round_count(pairs * 9)};
     out.lines.push_back(
-        {"output", fmt::format("about {}, and as much again until it is merged", format_bytes(written))});
+        {"output", fmt::format("about {}, and twice that until the shards are merged", format_bytes(written))});
     out.figures["output_bytes"] = written.count;
   }
   out.threads = context.executor.threads();

@@ -41,7 +41,7 @@ CodeFile::CodeFile(std::string path) : path_(std::move(path)), file_(open_file(p
     bits_ = code_bits(header_.fields[0].type, header_.shape.size(), header_.shape.empty() ? 0 : header_.shape.back());
   }
   if (bits_ == 0) {
-    throw Failure(ErrorCode::unsupported, fmt::format("it holds {}, which are not codes", header_.words()), path_,
+    throw Failure(ErrorCode::unsupported, fmt::format("it contains {}, which are not codes", header_.words()), path_,
                   "save codes as uint64 [n], uint8 [n, 8] or uint8 [n, 32]");
   }
   rows_ = header_.shape.front();
@@ -52,7 +52,7 @@ npy::Array CodeFile::read(RunContext& context) const {
   return npy::Array::read(path_, context.budget, [&] { return context.cancel.cancelled(); });
 }
 
-// Reads `piece` codes at a time; `place(k)` is the position in the file of the kth such range.
+// Reads `piece` codes at a time; `position_of(k)` is the first row of the kth such range.
 template <typename Code, typename Position>
 void CodeFile::read_ranges(std::span<Code> out, std::size_t piece, std::size_t grain, const Position& position_of,
                            RunContext& context) const {
@@ -81,8 +81,8 @@ void CodeFile::read(std::uint64_t begin, std::span<Code> out, RunContext& contex
 void CodeFile::throw_if_changed() const {
   const auto now = state_of_descriptor(file_.get());
   if (now && now->has_same_size_and_time(state_)) return;
-  throw Failure(ErrorCode::conflict, "it was changed while it was worked at", path_,
-                "run the same command again; where there is an OUTPUT.shards, remove that first");
+  throw Failure(ErrorCode::conflict, "it was changed during the run", path_,
+                "remove OUTPUT.shards if there is one, and run the same command again");
 }
 
 template <typename Code>

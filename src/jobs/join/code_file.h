@@ -32,7 +32,7 @@ class CodeFile {
   // Returns at most `most` codes, spread evenly over the file.
   template <typename Code>
   ReservedBuffer<Code> sample(std::uint64_t most, RunContext& context) const;
-  // Returns a hash of the file, which tells its codes from others.
+  // Returns a hash of the file, which identifies its contents.
   std::string identity(RunContext& context) const;
 
  private:

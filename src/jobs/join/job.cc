@@ -65,16 +65,16 @@ class JoinJob : public Job {
  private:
   void register_block_files(OutputRegistry& outputs) const {
     if (options_.collapsed) {
-      throw Failure(ErrorCode::usage, "nodes are of all rows, and blocks do not see all", "--collapsed",
-                    "leave out --block and --part");
+      throw Failure(ErrorCode::usage, "it cannot be combined with --block or --part", "--collapsed",
+                    "leave out --collapsed, or --block and --part");
     }
     if (options_.share && options_.output.empty()) {
-      throw Failure(ErrorCode::usage, "runs that share their work need an output", "--part", "say -o FOLDER");
+      throw Failure(ErrorCode::usage, "it needs an output", "--part", "add -o FOLDER");
     }
     const std::string folder = options_.output.substr(0, options_.output.find_last_not_of('/') + 1);
     if (folder.ends_with(".npy")) {
-      throw Failure(ErrorCode::usage, "in blocks the output is a folder, which gets a pairs.npy", options_.output,
-                    "say -o " + folder.substr(0, folder.size() - 4));
+      throw Failure(ErrorCode::usage, "with --block or --part the output is a folder", options_.output,
+                    "use -o " + folder.substr(0, folder.size() - 4));
     }
     // A store is replaced only by one of the same provenance: src/pipeline/checkpoint/checkpoint.h.
     if (!options_.output.empty()) outputs.add_store("--output", options_.output);
@@ -85,13 +85,14 @@ class JoinJob : public Job {
     Result out;
     if (summary.published) print(fmt::format("{}\n", summary.pairs));
     if (summary.already_complete) {
-      out.summary.push_back(fmt::format("{} is finished: {} pairs, made of the same; nothing to do",
-                                        escape_unprintable(options_.output), group_digits(summary.pairs)));
-    } else {
       out.summary.push_back(
-          fmt::format("{} of {} tasks, of {} blocks of {} rows, joined in {:.3f} s; {:.3f} s with all",
-                      group_digits(summary.tasks_done), group_digits(summary.tasks), group_digits(summary.blocks),
-                      group_digits(summary.block), summary.join_seconds, summary.seconds));
+          fmt::format("{} is already complete: {} pairs with the same options and codes; nothing to do",
+                      escape_unprintable(options_.output), group_digits(summary.pairs)));
+    } else {
+      out.summary.push_back(fmt::format("{} of {} tasks ({} blocks of {} rows) joined in {:.3f} s; {:.3f} s in total",
+                                        group_digits(summary.tasks_done), group_digits(summary.tasks),
+                                        group_digits(summary.blocks), group_digits(summary.block), summary.join_seconds,
+                                        summary.seconds));
       if (!summary.why.empty()) out.summary.push_back(fmt::format("{}: {}", summary.algorithm, summary.why));
       if (summary.published) {
         out.summary.push_back(fmt::format("{} pairs within {} bits among {} codes of {} bits",

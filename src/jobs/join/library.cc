@@ -32,8 +32,7 @@ CallersCodes check_codes(const ArrayView& view, const char* name, Budget& budget
       (view.data == nullptr && view.shape[0] > 0)) {
     throw Failure(
         ErrorCode::usage,
-        fmt::format("it is {} [{}], and codes are uint64 [n], uint8 [n, 8] or uint8 [n, 32], row after row in "
-                    "host memory",
+        fmt::format("found {} [{}]; expected uint64 [n], uint8 [n, 8] or uint8 [n, 32], contiguous and in host memory",
                     name_of(view.type), fmt::join(view.shape, ", ")),
         name, "");
   }
@@ -41,7 +40,7 @@ CallersCodes check_codes(const ArrayView& view, const char* name, Budget& budget
   out.data = view.data;
   if (reinterpret_cast<std::uintptr_t>(view.data) % alignof(std::uint64_t) != 0) {
     const std::size_t bytes = out.rows * static_cast<std::size_t>(out.bits) / 8;
-    out.reservation = budget.reserve(Bytes{bytes}, "codes, moved to where they can be read");
+    out.reservation = budget.reserve(Bytes{bytes}, "an aligned copy of the codes");
     out.aligned_copy.resize(bytes / sizeof(std::uint64_t));
     std::memcpy(out.aligned_copy.data(), view.data, bytes);
     out.data = out.aligned_copy.data();
@@ -51,13 +50,14 @@ CallersCodes check_codes(const ArrayView& view, const char* name, Budget& budget
 
 hamming::Options parse_join_options(const JoinOptions& options, int bits) {
   if (options.radius < 0 || options.radius >= bits) {
-    throw Failure(ErrorCode::usage, fmt::format("it is from 0 to {}, less than a code has bits", bits - 1),
+    throw Failure(ErrorCode::usage, fmt::format("expected 0 to {}, less than the bits of a code", bits - 1),
                   fmt::format("radius, {}", options.radius), "");
   }
   for (const auto& choice : hamming::choices_of(hamming::Algorithm{})) {
     if (options.algorithm == choice.name) return {options.radius, choice.value, {}};
   }
-  throw Failure(ErrorCode::usage, "it is auto, brute or index", fmt::format("algorithm, '{}'", options.algorithm), "");
+  throw Failure(ErrorCode::usage, "expected auto, brute or index", fmt::format("algorithm, '{}'", options.algorithm),
+                "");
 }
 
 Budget make_budget(const JoinOptions& options) {
@@ -91,7 +91,7 @@ void search_codes(const ArrayView& queries, const ArrayView& base, const JoinOpt
   Budget budget = make_budget(options);
   const CallersCodes wanted = check_codes(queries, "queries", budget), held = check_codes(base, "base", budget);
   if (wanted.bits != held.bits) {
-    throw Failure(ErrorCode::usage, "both are codes of as many bits",
+    throw Failure(ErrorCode::usage, "codes of equal length are expected",
                   fmt::format("queries of {} and base of {} bits", wanted.bits, held.bits), "");
   }
   const hamming::Options how = parse_join_options(options, held.bits);

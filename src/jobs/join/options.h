@@ -41,34 +41,29 @@ struct Options {
 // Describes the options of `millrace join`; the input is a positional argument.
 inline void describe(Settings& settings, Options& options) {
   settings.set_heading("Join");
-  settings.add_integer("radius", "R", "pairs whose codes differ in at most R bits", options.radius, 0, 255);
-  settings.add_text(
-      "output", "PAIRS.npy",
-      "where the pairs go: rows (i, j, distance), i < j, sorted; in blocks a folder; without it they are only counted",
-      options.output);
-  settings.add_switch("collapsed",
-                      "write pairs of nodes, a node being all equal codes, and each row's node to PAIRS.nodes.npy",
+  settings.add_integer("radius", "R", "find pairs of codes that differ in at most R bits", options.radius, 0, 255);
+  settings.add_text("output", "PAIRS.npy",
+                    "write rows (i, j, distance), i < j, sorted; a folder with --block; if not given, only count",
+                    options.output);
+  settings.add_switch("collapsed", "write pairs of distinct codes (nodes), and the node of each row to PAIRS.nodes.npy",
                       options.collapsed);
-  settings.add_bytes("max-output", "refuse to write more; a few thousand equal codes make millions of pairs",
+  settings.add_bytes("max-output", "stop before writing more; a few thousand equal codes make millions of pairs",
                      options.max_output);
-  settings.add_parsed("block", "ROWS",
-                      "join blocks of so many rows, each with itself and the others, into a FOLDER of pairs.npy that a "
-                      "later run goes on with; auto: as many as --memory holds; off: all rows at once",
-                      "off", [&options](const std::string& text) {
-                        options.block.reset();
-                        if (text == "off") return;
-                        const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
-                        const auto rows = text == "auto" ? Bytes{} : parse_bytes(digits ? text : "");
-                        if (!rows || (text != "auto" && rows->count == 0)) {
-                          throw Failure(ErrorCode::usage,
-                                        fmt::format("'{}' is not off, auto or a number of rows", text));
-                        }
-                        options.block = rows->count;
-                      });
+  settings.add_parsed(
+      "block", "ROWS", "join blocks of ROWS rows, resumably, into a folder; auto: as --memory allows; off: all at once",
+      "off", [&options](const std::string& text) {
+        options.block.reset();
+        if (text == "off") return;
+        const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+        const auto rows = text == "auto" ? Bytes{} : parse_bytes(digits ? text : "");
+        if (!rows || (text != "auto" && rows->count == 0)) {
+          throw Failure(ErrorCode::usage, fmt::format("'{}' is not off, auto or a number of rows", text));
+        }
+        options.block = rows->count;
+      });
   describe(settings, options.share, "block join");
   settings.add_choice("algorithm",
-                      "compare all pairs, or those that agree in some part; auto takes the faster, "
-                      "the pairs are the same",
+                      "compare all pairs (brute) or use an index; auto takes the faster; the result is the same",
                       options.algorithm);
 }
 

@@ -42,7 +42,7 @@ Bytes file_bytes(std::uint64_t rows, std::size_t row_bytes) { return {rows * row
 void check_disk_space(const JoinOutputs& files, const Options& options, Bytes bytes, std::uint64_t pairs) {
   if (bytes.count > options.max_output.count) {
     throw Failure(ErrorCode::too_large,
-                  fmt::format("{} pairs would take {}, and {} are allowed", group_digits(pairs), format_bytes(bytes),
+                  fmt::format("{} pairs would need {}; the limit is {}", group_digits(pairs), format_bytes(bytes),
                               format_bytes(options.max_output)),
                   escape_unprintable(files.pairs.path()),
                   options.collapsed
@@ -94,8 +94,8 @@ template <typename Code>
 hamming::JoinResult join_all(std::span<const Code> codes, const hamming::Options& wanted, RunContext& context) {
   return self_join(
       codes, wanted, context.engines(), context.budget,
-      "use a smaller --radius or more --memory, or --block auto, which writes them as they are found; without "
-      "an output they are counted, which takes none");
+      "use a smaller --radius, more --memory, or --block auto, which writes pairs as they are found; without -o they "
+      "are only counted, which needs no memory for them");
 }
 
 template <typename Code>
@@ -152,7 +152,7 @@ hamming::JoinResult self_join(std::span<const Code> codes, const hamming::Option
     if (estimate.memory < Bytes{budget.limit().count / 4}) throw;
     throw OutOfMemory(
         ErrorCode::out_of_memory,
-        fmt::format("{} pairs of different codes would be found, which take {} while they are sorted, of {} allowed",
+        fmt::format("{} pairs of different codes would need {} of memory for sorting; the limit is {}",
                     describe_count(estimate.collapsed), format_bytes(estimate.memory), format_bytes(budget.limit())),
         {}, remedy);
   }
@@ -164,10 +164,10 @@ template hamming::JoinResult self_join(std::span<const hamming::Code256>, const 
 
 void check_radius(const Options& options) {
   if (options.radius < 0) {
-    throw Failure(ErrorCode::usage, "it must be given, 0 or more", "--radius", "for example --radius 5");
+    throw Failure(ErrorCode::usage, "it is required, 0 or more", "--radius", "for example --radius 5");
   }
   // The file stores a distance in one byte.
-  if (options.radius > 255) throw Failure(ErrorCode::usage, "it is at most 255", "--radius");
+  if (options.radius > 255) throw Failure(ErrorCode::usage, "it is too large; the limit is 255", "--radius");
 }
 
 hamming::Options make_hamming_options(const Options& options) {
@@ -177,7 +177,7 @@ hamming::Options make_hamming_options(const Options& options) {
 std::uint64_t round_count(double count) { return static_cast<std::uint64_t>(std::llround(std::max(0.0, count))); }
 
 std::string describe_count(double count) {
-  return count < 0.5 ? "hardly any" : "about " + group_digits(round_count(count));
+  return count < 0.5 ? "almost no" : "about " + group_digits(round_count(count));
 }
 
 void append_pair_rows(std::span<const hamming::HammingPair> pairs, std::vector<std::uint8_t>& rows) {
@@ -251,7 +251,7 @@ Plan plan(const Options& options, const JoinOutputs& files, RunContext& context)
       {"codes", fmt::format("{} of {} bits ({} different)", group_digits(rows), bits, group_digits(estimate.nodes))},
       {"pairs", fmt::format("{} within {} bits, {} of different codes", describe_count(estimate.expanded),
                             options.radius, describe_count(estimate.collapsed))},
-      {"way", estimate.why}};
+      {"method", estimate.why}};
   out.figures = {{"codes", rows},
                  {"bits", bits},
                  {"nodes", estimate.nodes},

@@ -25,7 +25,7 @@ ArraysFile::ArraysFile(const std::string& path, std::uint64_t rows, RunContext& 
 hdf5::DatasetInfo ArraysFile::describe(const std::string& name, const std::vector<std::uint64_t>& shape) {
   hdf5::DatasetInfo series = reader_.describe(*file_, name).or_throw();
   if (series.shape != prepend_count(rows_, shape)) {
-    throw Failure(ErrorCode::conflict, "it has changed since it was made", escape_unprintable(path_),
+    throw Failure(ErrorCode::conflict, "it has changed since it was written", escape_unprintable(path_),
                   "remove it, and run the same command again");
   }
   return series;

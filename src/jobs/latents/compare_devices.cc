@@ -110,8 +110,8 @@ ComparedDevice measure_with_device(const LatentsJobOptions& options, const Sampl
   ComparedDevice side = measure_median(measure);
   if (analyzer.counts().by_cpu > 0) {
     const std::string why = accelerator.is_excluded() ? accelerator.reason() : accelerator.fallback_reason();
-    throw Failure(ErrorCode::unavailable, why.empty() ? "its memory does not hold one of these latents" : why,
-                  accelerator.title(), "millrace doctor shows what is here");
+    throw Failure(ErrorCode::unavailable, why.empty() ? "one of these latents does not fit into its memory" : why,
+                  accelerator.title(), "millrace doctor lists the devices of this machine");
   }
   return side;
 }
@@ -146,7 +146,8 @@ std::vector<Device> parse_devices(const std::string& list) {
   for (const std::string& part : split(list, ',')) {
     const std::string name(trim(part));
     if (name == "auto") {
-      throw Failure(ErrorCode::usage, "'auto' names no device", "--compare", "write names, for example cpu,cuda");
+      throw Failure(ErrorCode::usage, "'auto' is not the name of a device", "--compare",
+                    "name devices, for example cpu,cuda");
     }
     out.push_back(choose_device({.device = name}, kGpuKinds).device.value_or(Device{}));
   }
@@ -174,7 +175,7 @@ DeviceComparison compare(const std::vector<Device>& devices, const LatentsJobOpt
       for (const std::string& what : list_differences(options, sample.shape, first[i], found[i])) {
         if (out.differences.size() == kMaxDifferences) break;
         out.differences.push_back(
-            fmt::format("{} of {}, by {}", what, escape_unprintable(sample.files[i]->file.path), side.name));
+            fmt::format("{} of {} on {}", what, escape_unprintable(sample.files[i]->file.path), side.name));
       }
     }
     out.sides.push_back(std::move(side));
@@ -183,7 +184,7 @@ DeviceComparison compare(const std::vector<Device>& devices, const LatentsJobOpt
 }
 
 std::vector<std::string> format_comparison(const DeviceComparison& comparison) {
-  std::vector<std::string> out = {fmt::format("{} latents, {}, from the host's memory; milliseconds:",
+  std::vector<std::string> out = {fmt::format("{} latents, {}, read from host memory; times in ms:",
                                               group_digits(comparison.latents), format_bytes(Bytes{comparison.bytes})),
                                   fmt::format("{:<10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>11}  {}", "", "all",
                                               "upload", "kernels", "download", "finishing", "latents/s", "numbers")};
@@ -193,10 +194,10 @@ std::vector<std::string> format_comparison(const DeviceComparison& comparison) {
     out.push_back(fmt::format("{:<10} {:>10.2f} {:>10} {:>10} {:>10} {:>10} {:>11}  {}", side.name, side.seconds * 1e3,
                               ms(side.upload_s), ms(side.kernels_s), ms(side.download_s), ms(side.finishing_s),
                               format_rate(static_cast<double>(comparison.latents) / std::max(side.seconds, 1e-9)),
-                              side.is_same ? "the same" : "OTHERS"));
+                              side.is_same ? "same" : "DIFFERENT"));
   }
-  for (const std::string& difference : comparison.differences) out.push_back("not the same: " + difference);
-  out.emplace_back(comparison.is_same() ? "all numbers are the same, bit for bit" : "the numbers are NOT the same");
+  for (const std::string& difference : comparison.differences) out.push_back("different: " + difference);
+  out.emplace_back(comparison.is_same() ? "all numbers are equal, bit for bit" : "the numbers DIFFER");
   return out;
 }
 

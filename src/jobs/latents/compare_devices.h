@@ -1,5 +1,5 @@
 // Input: latents, and the names of devices.
-// Output: each device's time to measure the same latents, with its parts, and whether all devices find the same
+// Output: each device's time to measure the same latents, by stage, and whether all devices find the same
 //   numbers, bit for bit.
 // Never: lets the CPU measure for a device that was asked for: then there would be nothing to compare.
 #pragma once

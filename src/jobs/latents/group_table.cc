@@ -42,25 +42,25 @@ GroupTable GroupTable::read(const std::string& path) {
       for (std::size_t i = 0; i < cells.size(); ++i) {
         for (const auto& [title, column] : {std::pair{"video", &video}, {"group", &group}}) {
           if (lower_ascii(trim(cells[i])) != title) continue;
-          if (*column) throw rows.make_row_error(fmt::format("it has two columns '{}'", title), "leave one of them");
+          if (*column) throw rows.make_row_error(fmt::format("it has two columns '{}'", title), "remove one of them");
           *column = i;
         }
       }
       if (video && group) continue;
       throw rows.make_row_error(
           "its first line does not name the columns 'video' and 'group'",
-          "begin it with video,group; or remove it, and groups are the folders that videos lie in");
+          "start it with video,group; or remove the file, to use the folders of the videos as groups");
     }
     const std::string name = video_name(trim(cells[*video]));
     const std::string of(trim(cells[*group]));
-    if (name.empty() || of.empty()) throw rows.make_row_error("a video, or its group, has no name");
-    if (!is_utf8(name) || !is_utf8(of)) throw rows.make_row_error("a name in it is not UTF-8");
+    if (name.empty() || of.empty()) throw rows.make_row_error("the name of a video or of its group is empty");
+    if (!is_utf8(name) || !is_utf8(of)) throw rows.make_row_error("a name is not UTF-8");
     constexpr std::size_t kMaxNameBytes = 255;  // bytes that a folder's name may have
     if (of.size() > kMaxNameBytes)
-      throw rows.make_row_error(fmt::format("a group's name in it is over {} bytes", kMaxNameBytes));
+      throw rows.make_row_error(fmt::format("the name of a group is too long; the limit is {} bytes", kMaxNameBytes));
     const auto [at, fresh] = out.groups_.emplace(name, of);
     if (!fresh && at->second != of)
-      throw rows.make_row_error("it says twice which group '" + escape_unprintable(name) + "' is of, and not the same");
+      throw rows.make_row_error("it lists '" + escape_unprintable(name) + "' twice, with different groups");
   }
   if (file->failed()) throw Failure(file->error());
   return out;
@@ -73,9 +73,9 @@ std::optional<std::string> GroupTable::group_of(const std::string& below) {
     const auto [at, fresh] = used_.emplace(name, below);
     if (!fresh && at->second != below) {
       throw Failure(ErrorCode::bad_data,
-                    fmt::format("it names the video '{}', and there are {} and {}", escape_unprintable(name),
+                    fmt::format("the video '{}' can be {} or {}", escape_unprintable(name),
                                 escape_unprintable(at->second), escape_unprintable(below)),
-                    escape_unprintable(path_), "write the path below the folder, as GROUP/VIDEO");
+                    escape_unprintable(path_), "write its path below the folder, for example GROUP/VIDEO");
     }
     return found->second;
   }

@@ -50,14 +50,14 @@ class LatentsJob : public Job {
     std::error_code error;
     if (!std::filesystem::exists(options_.output, error)) {
       if (std::filesystem::is_symlink(options_.output, error)) {
-        throw Failure(ErrorCode::conflict, "it is a symbolic link that leads to nothing",
-                      escape_unprintable(options_.output), "remove it, or give another name");
+        throw Failure(ErrorCode::conflict, "it is a symbolic link to a missing folder",
+                      escape_unprintable(options_.output), "remove it, or choose another name");
       }
       return;
     }
     if (!std::filesystem::is_directory(options_.output, error)) {
-      throw Failure(ErrorCode::conflict, "it is there, and is not a folder", escape_unprintable(options_.output),
-                    "give another name");
+      throw Failure(ErrorCode::conflict, "already exists, but is not a folder", escape_unprintable(options_.output),
+                    "choose another name");
     }
     // An existing store is replaced only by one with the same input fingerprint: src/pipeline/checkpoint/checkpoint.h.
     outputs.reserve_path("--output", result_path(options_, kArraysFile));
@@ -65,8 +65,8 @@ class LatentsJob : public Job {
       OutputTarget out = outputs.add("--output", result_path(options_, name), kind);
       // A pipe of that name is refused: its reader does not expect this file.
       if (out.is_stream()) {
-        throw Failure(ErrorCode::conflict, "it is there, and is not a file", escape_unprintable(out.path()),
-                      "remove it, or give another name");
+        throw Failure(ErrorCode::conflict, "already exists, but is not a regular file", escape_unprintable(out.path()),
+                      "remove it, or choose another name");
       }
       return out;
     };
@@ -74,7 +74,7 @@ class LatentsJob : public Job {
     files_.comparisons = add(kComparisonsFile, comparisons_kind());
     files_.summary = add(kSummaryFile, summary_kind());
     files_.performance = add(kPerformanceFile, performance_kind());
-    // A page of an earlier run is rewritten: it would show other results than the files beside it.
+    // A page of a previous run is rewritten: it would show other results than the files beside it.
     options_.report = options_.report || outputs.is_own_output(result_path(options_, kReportFile), report_kind());
     if (options_.report) files_.report = add(kReportFile, report_kind());
   }
@@ -88,11 +88,11 @@ class LatentsJob : public Job {
   Result run(RunContext& context, const PrintLines&) override {
     const bool only_compares = options_.output.empty() && !options_.compare.empty();
     if (options_.output.empty() && !only_compares)
-      throw Failure(ErrorCode::usage, "an output is needed", "-o", "name a folder, for example -o results");
+      throw Failure(ErrorCode::usage, "no output was given", "-o", "name a folder, for example -o results");
     const LatentsSummary summary =
         only_compares ? latents::run_comparison(options_, context) : latents::run(options_, files_, context);
     Result out;
-    for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
+    for (const Error& error : summary.unusable) out.summary.push_back("skipped: " + error.message());
     for (const std::string& note : summary.notes) out.summary.push_back("note: " + note);
     if (!only_compares) report_results(summary, out.summary);
     if (!summary.comparison.sides.empty()) {
@@ -117,18 +117,16 @@ class LatentsJob : public Job {
                          std::max(summary.performance.measuring.elapsed_s, 1e-9));
     };
     if (summary.already_complete) {
-      out.push_back(
-          fmt::format("{} is finished by other runs: nothing to do; without --part its tables are written anew",
-                      escape_unprintable(options_.output)));
+      out.push_back(fmt::format("{}: already complete, nothing to do; run without --part to write its tables again",
+                                escape_unprintable(options_.output)));
       return;
     }
     if (!summary.published) {
-      out.push_back(fmt::format("{} latents measured, {}/s: part {} of {} of {}", group_digits(summary.measured),
-                                rate(), options_.share.index + 1, options_.share.of,
-                                result_path(options_, kArraysFile)));
+      out.push_back(fmt::format("{} latents measured, {}/s: --part {}/{} of {}", group_digits(summary.measured), rate(),
+                                options_.share.index + 1, options_.share.of, result_path(options_, kArraysFile)));
       out.push_back(summary.missing.empty()
-                        ? "another run is at it: the last one puts it together"
-                        : fmt::format("{} parts are missing: the run that makes the last of them puts it together",
+                        ? "other runs are still working: the last one merges the shards"
+                        : fmt::format("{} shards are missing: the run that completes the last one merges them",
                                       group_digits(summary.missing.size())));
       return;
     }
@@ -136,25 +134,26 @@ class LatentsJob : public Job {
                               group_digits(summary.videos), group_digits(summary.groups),
                               format_duration(summary.performance.all.elapsed_s), options_.output));
     if (summary.measured > 0) {
-      out.push_back(fmt::format("measured in {:.2f} s, {}/s, {}/s", summary.performance.measuring.elapsed_s, rate(),
+      out.push_back(fmt::format("measured in {:.2f} s, {} latents/s, {}/s", summary.performance.measuring.elapsed_s,
+                                rate(),
                                 format_bytes(Bytes{static_cast<std::uint64_t>(
                                     static_cast<double>(summary.bytes) * static_cast<double>(summary.measured) /
                                     static_cast<double>(summary.latents) / summary.performance.measuring.elapsed_s)})));
     }
     if (summary.measured < summary.latents) {
       out.push_back(
-          fmt::format("{} were measured by an earlier run", group_digits(summary.latents - summary.measured)));
+          fmt::format("{} latents were measured by a previous run", group_digits(summary.latents - summary.measured)));
     }
     if (summary.not_finite > 0) {
-      out.push_back(fmt::format(
-          "{} latents hold NaN or infinity, or add up to more than float32 holds: nothing is measured of them",
-          group_digits(summary.not_finite)));
+      out.push_back(
+          fmt::format("{} latents were not measured: they contain NaN or infinity, or their sums exceed float32",
+                      group_digits(summary.not_finite)));
     }
     for (const BenchmarkRow& row : summary.benchmark.rows) {
-      out.push_back(fmt::format("{} latents at level {} with {} {}: {:.2f} ms each, {}", summary.benchmark.latents,
+      out.push_back(fmt::format("{} latents at CPU level {} with {} {}: {:.2f} ms each, {}", summary.benchmark.latents,
                                 row.cpu_level, row.threads, row.threads == 1 ? "thread" : "threads",
                                 row.seconds * 1000 / static_cast<double>(summary.benchmark.latents),
-                                row.is_same ? "the same numbers" : "OTHER NUMBERS"));
+                                row.is_same ? "same numbers" : "DIFFERENT NUMBERS"));
     }
     for (std::size_t i = 0; i < summary.findings.size(); ++i) out.push_back((i > 0 ? "  " : "") + summary.findings[i]);
   }

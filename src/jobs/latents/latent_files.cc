@@ -70,12 +70,12 @@ struct SkippedFiles {
   void add(const std::string& path) {
     if (++count == 1) example = path;
   }
-  // Adds the warning "2 tensors are not ..., as PATH: they are not read".
+  // Adds the warning "skipped 2 tensors not ..., for example PATH".
   void add_warning(const std::string& why, std::vector<std::string>& warnings) const {
     if (count == 0) return;
-    warnings.push_back(fmt::format("{} {}, as {}: {} not read",
-                                   count == 1 ? "1 tensor is" : group_digits(count) + " tensors are", why,
-                                   escape_unprintable(example), count == 1 ? "it is" : "they are"));
+    warnings.push_back(fmt::format("skipped {} {}, for example {}",
+                                   count == 1 ? "1 tensor" : group_digits(count) + " tensors", why,
+                                   escape_unprintable(example)));
   }
 };
 
@@ -95,13 +95,13 @@ void keep_one_per_step(NamedLatents& out) {
       continue;
     }
     // Two names of one step, for example step_1.npy and step_001.npy.
-    out.unusable.push_back(
-        {ErrorCode::bad_data,
-         fmt::format("step {} is {} already", latent.step, escape_unprintable(file_name(taken.back().file.path))),
-         escape_unprintable(latent.file.path), ""});
+    out.unusable.push_back({ErrorCode::bad_data,
+                            fmt::format("step {} was already found in {}", latent.step,
+                                        escape_unprintable(file_name(taken.back().file.path))),
+                            escape_unprintable(latent.file.path), ""});
   }
   out.latents = std::move(taken);
-  beside.add_warning("of a step that another file is of", out.warnings);
+  beside.add_warning("repeating a step in another format", out.warnings);
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ NamedLatents list_latent_files(const LatentsJobOptions& options, RunContext& con
   std::string_view inner = root;
   while (inner.ends_with('/')) inner.remove_suffix(1);
   if (!table && file_name(inner) == "latents" && ::lstat(above.c_str(), &info) == 0)
-    out.warnings.push_back(escape_unprintable(above) + " is not read; name the folder that it lies in");
+    out.warnings.push_back(escape_unprintable(above) + " is ignored; to use it, name the folder that contains it");
   std::set<std::string> metadata, without_group, twice;
   std::map<std::pair<std::string, std::string>, std::string> folders;  // folder of each group and video
   SkippedFiles beside_names, elsewhere;
@@ -152,7 +152,7 @@ NamedLatents list_latent_files(const LatentsJobOptions& options, RunContext& con
     const bool readable =
         std::all_of(location.folders.begin(), location.folders.end(), [](const auto& f) { return is_utf8(f); });
     if (!readable) {
-      out.unusable.push_back({ErrorCode::bad_data, "its group or its video has a name that is not UTF-8",
+      out.unusable.push_back({ErrorCode::bad_data, "the name of its group or video is not UTF-8",
                               escape_unprintable(file.path), "rename it"});
       continue;
     }
@@ -163,8 +163,8 @@ NamedLatents list_latent_files(const LatentsJobOptions& options, RunContext& con
       if (!group) {
         if (without_group.insert(latent.video).second) {
           out.unusable.push_back({ErrorCode::bad_data,
-                                  "no line of " + escape_unprintable(table->path()) + " says its group",
-                                  escape_unprintable(latent.video), "add it there"});
+                                  "no line of " + escape_unprintable(table->path()) + " lists its group",
+                                  escape_unprintable(latent.video), "add a line for it"});
         }
         continue;
       }
@@ -179,9 +179,9 @@ NamedLatents list_latent_files(const LatentsJobOptions& options, RunContext& con
     const auto [known, fresh] = folders.emplace(std::pair(latent.group, latent.video), folder);
     if (!fresh && known->second != folder) {
       if (twice.insert(folder).second) {
-        out.unusable.push_back(
-            {ErrorCode::bad_data, "its group and video are those of " + escape_unprintable(known->second),
-             escape_unprintable(folder), "rename one, or move what belongs together into one folder"});
+        out.unusable.push_back({ErrorCode::bad_data,
+                                "it has the same group and video as " + escape_unprintable(known->second),
+                                escape_unprintable(folder), "rename one of them, or move their files into one folder"});
       }
       continue;
     }
@@ -193,9 +193,9 @@ NamedLatents list_latent_files(const LatentsJobOptions& options, RunContext& con
   std::erase_if(found.links, [&](const std::string& link) { return table && link == table->path(); });
   if (!found.links.empty()) {
     out.warnings.push_back(
-        fmt::format("{} symbolic {} not followed, as {}; {}", found.links.size(),
+        fmt::format("{} symbolic {} not followed, for example {}; {}", found.links.size(),
                     found.links.size() == 1 ? "link is" : "links are", escape_unprintable(found.links.front()),
-                    options.links.follow_symlinks ? "it leads in a circle" : "--follow-symlinks does"));
+                    options.links.follow_symlinks ? "it forms a loop" : "use --follow-symlinks to follow links"));
   }
   std::sort(out.latents.begin(), out.latents.end(), [](const NamedLatent& a, const NamedLatent& b) {
     const std::size_t a_ending = parse_step_name(file_name(a.file.path))->ending,
@@ -212,7 +212,7 @@ NamedLatents list_latent_files(const LatentsJobOptions& options, RunContext& con
   if (table) {
     if (const auto unused = table->unused(); !unused.empty()) {
       const std::string more = unused.size() > 1 ? fmt::format(" and {} more", group_digits(unused.size() - 1)) : "";
-      out.warnings.push_back(fmt::format("{} names {}{}, of which there is no latent",
+      out.warnings.push_back(fmt::format("{} lists {}{}, for which no latents were found",
                                          escape_unprintable(table->path()), escape_unprintable(unused.front()), more));
     }
   }

@@ -20,8 +20,8 @@ void read_file(tensor_file::TensorReader& reader, const LatentFile& latent, Buff
   if (!file) throw Failure(system_error("it cannot be opened", escape_unprintable(path), errno));
   const auto state = state_of_descriptor(file.get());
   if (!state || state->size != latent.file.size || state->mtime_ns != latent.file.mtime_ns) {
-    throw Failure(ErrorCode::conflict, "it has changed while this run was at work", escape_unprintable(path),
-                  "run the same command again when it is no longer written");
+    throw Failure(ErrorCode::conflict, "it changed during this run", escape_unprintable(path),
+                  "run the same command again when no program writes to it");
   }
   out.resize(latent.bytes());
   reader.read(file.get(), latent.file.size, path, latent.tensor, out.span()).or_throw();

@@ -33,7 +33,7 @@ std::string describe_tensor(const tensor_file::Tensor& tensor) {
 // Returns the tensor that --key names, or the only one.
 Outcome<tensor_file::Tensor> choose_tensor(const std::string& key, const std::string& path,
                                            std::vector<tensor_file::Tensor> tensors) {
-  if (tensors.empty()) return make_error(path, "there is no tensor of numbers in it");
+  if (tensors.empty()) return make_error(path, "it contains no numeric tensor");
   if (tensors.size() == 1 && (key.empty() || tensors.front().name.empty())) return std::move(tensors.front());
   std::string names;
   constexpr std::size_t kMaxNames = 8;
@@ -43,9 +43,9 @@ Outcome<tensor_file::Tensor> choose_tensor(const std::string& key, const std::st
   }
   if (tensors.size() > kMaxNames) names += fmt::format(" and {} more", tensors.size() - kMaxNames);
   if (key.empty())
-    return make_error(path, fmt::format("it holds {} tensors: {}", tensors.size(), names),
+    return make_error(path, fmt::format("it contains {} tensors: {}", tensors.size(), names),
                       "choose one with --key NAME");
-  return make_error(path, fmt::format("it holds no tensor '{}', but {}", escape_unprintable(key), names));
+  return make_error(path, fmt::format("it contains no tensor '{}'; found {}", escape_unprintable(key), names));
 }
 
 // Hash of a file's first and last 4096 bytes: files of one name and size may have one time too, as out of an archive.
@@ -73,7 +73,7 @@ Outcome<void> read_latent_header(const LatentsJobOptions& options, tensor_file::
   const std::string words = describe_tensor(latent.tensor);
   const auto readable = {kFloat16, kBfloat16, kFloat32, kFloat64};
   if (std::find(readable.begin(), readable.end(), latent.tensor.type) == readable.end()) {
-    return make_error(path, "it holds " + words + ", and a latent is float16, bfloat16, float32 or float64");
+    return make_error(path, "it contains " + words + "; expected float16, bfloat16, float32 or float64");
   }
   std::vector<std::uint64_t> shape = latent.tensor.shape;
   // Removes a batch axis of 1.
@@ -82,39 +82,42 @@ Outcome<void> read_latent_header(const LatentsJobOptions& options, tensor_file::
   if (options.layout == AxisOrder::bchw && shape.size() == 4 && shape.front() == 1) shape.erase(shape.begin());
   const bool image = shape.size() == 3;
   if (image) shape.insert(shape.begin() + 1, 1);
-  if (shape.size() != 4) return make_error(path, "it is " + words + ", and a latent is [C, F, H, W] or [C, H, W]");
+  if (shape.size() != 4) return make_error(path, "it is " + words + "; expected [C, F, H, W] or [C, H, W]");
   if (!image && options.layout == AxisOrder::fchw) std::swap(shape[0], shape[1]);
   const std::uint64_t most[] = {kMaxChannels, kMaxFrames, kMaxSide, kMaxSide};
   for (std::size_t i = 0; i < 4; ++i) {
     if (shape[i] < 1 || shape[i] > most[i]) {
-      return make_error(path, fmt::format("it is {}, and a latent has up to {} channels, {} frames and sides of {}",
-                                          words, kMaxChannels, kMaxFrames, kMaxSide));
+      return make_error(
+          path, fmt::format("it is {}; expected 1 to {} channels, 1 to {} frames, and a height and width from 1 to {}",
+                            words, kMaxChannels, kMaxFrames, kMaxSide));
     }
   }
   latent.shape = {static_cast<int>(shape[0]), static_cast<int>(shape[1]), static_cast<int>(shape[2]),
                   static_cast<int>(shape[3])};
   if (!image && options.layout == AxisOrder::bchw)
-    return make_error(path, "it is " + words + ", and --layout BCHW is of [1, C, H, W] and [C, H, W]");
+    return make_error(path, "it is " + words + "; --layout BCHW expects [1, C, H, W] or [C, H, W]");
   latent.layout = image ? AxisOrder::cfhw : options.layout;
   return {};
 }
 
 // Returns the noise that is left at a step (sigma), in units of the latent.
 Outcome<double> read_sigma(const NamedLatent& latent) {
-  const std::string remedy = "give another --normalize, or write it there";
+  const std::string remedy = "choose another --normalize, or write sigma to the latent's step_..._metadata.json";
   if (latent.metadata.empty())
-    return make_error(latent.file.path, "--normalize snr needs its sigma, and it has no metadata", remedy);
+    return make_error(latent.file.path, "--normalize snr needs its sigma, but it has no metadata file", remedy);
   constexpr std::uint64_t kMaxTextBytes = 1 << 20;
   const auto text = read_text(latent.metadata, kMaxTextBytes);
   if (!text) return text.error();
   const auto json = Json::parse_or_null(*text);
-  if (!json.is_object()) return make_error(latent.metadata, "it is no JSON object");
+  if (!json.is_object()) return make_error(latent.metadata, "it is not a JSON object");
   const auto sigma = json.find("sigma");
   if (!sigma || !sigma->is_number())
-    return make_error(latent.metadata, "--normalize snr needs a number 'sigma', and it has none", remedy);
+    return make_error(latent.metadata, "--normalize snr needs a number 'sigma', but none was found", remedy);
   const double value = sigma->get<double>();
+  // docs/design/latents-statistics.md gives the reasons for the constants of this file.
   constexpr double kMaxSigma = 1e9;  // a latent that is divided by more has no digits left
-  if (!(value >= 0 && value <= kMaxSigma)) return make_error(latent.metadata, "its sigma is not from 0 to 1e9");
+  if (!(value >= 0 && value <= kMaxSigma))
+    return make_error(latent.metadata, "its sigma is out of range; expected 0 to 1e9");
   return value;
 }
 
@@ -148,9 +151,9 @@ void drop_unusual_latents(LatentSet& set) {
     if (kind(latent) == usual) {
       same.push_back(std::move(latent));
     } else {
-      set.unusable.push_back(
-          make_error(latent.file.path, fmt::format("it is {}, and most are like {}: only frames may differ",
-                                                   describe_tensor(latent), describe_tensor(like))));
+      set.unusable.push_back(make_error(
+          latent.file.path, fmt::format("it is {}, but most latents are {}: only the number of frames may differ",
+                                        describe_tensor(latent), describe_tensor(like))));
     }
   }
   set.files.clear();
@@ -163,8 +166,9 @@ void drop_unusual_latents(LatentSet& set) {
       if (same[i].shape.frames == frames) {
         set.files.push_back(std::move(same[i]));
       } else {
-        set.unusable.push_back(make_error(same[i].file.path, fmt::format("it has {} frames, and most of its video {}",
-                                                                         same[i].shape.frames, frames)));
+        set.unusable.push_back(make_error(
+            same[i].file.path,
+            fmt::format("it has {} frames, but most latents of its video have {}", same[i].shape.frames, frames)));
       }
     }
     begin = end;
@@ -283,22 +287,25 @@ LatentSet find_latents(const LatentsJobOptions& options, RunContext& context) {
     const std::string reason = !out.unusable.empty()   ? ": " + out.unusable.front().message()
                                : !out.warnings.empty() ? ": " + out.warnings.front()
                                                        : "";
-    throw Failure(ErrorCode::not_found, "no latents were found" + reason, escape_unprintable(options.inputs.at(0)),
-                  "a latent is GROUP/VIDEO/step_000.npy in it; --groups and --steps choose among them");
+    throw Failure(
+        ErrorCode::not_found, "no latents were found" + reason, escape_unprintable(options.inputs.at(0)),
+        "expected GROUP/VIDEO/step_000.npy, .pt, .npz or .safetensors below this folder; check --groups and --steps");
   }
   drop_unusual_latents(out);
   // Image models write [1, C, H, W], which looks the same as a video with one channel. The user gets a warning.
   if (const LatentShape& shape = out.files.front().shape;
       shape.channels == 1 && shape.frames <= 16 && shape.frames > 1) {
-    out.warnings.push_back(fmt::format(
-        "latents are [1, {}, {}, {}], read as one channel and {} frames; of images with {} channels --layout BCHW",
-        shape.frames, shape.height, shape.width, shape.frames, shape.frames));
+    out.warnings.push_back(
+        fmt::format("latents are [1, {}, {}, {}], read as 1 channel and {} frames; if they are images with {} "
+                    "channels, use --layout BCHW",
+                    shape.frames, shape.height, shape.width, shape.frames, shape.frames));
   }
   constexpr std::size_t kMaxVideos = 65'535;  // src/kernels/statistics/statistics.h
   if (out.videos.size() > kMaxVideos) {
-    throw Failure(ErrorCode::usage,
-                  fmt::format("{} videos are over {}", group_digits(out.videos.size()), group_digits(kMaxVideos)),
-                  escape_unprintable(options.inputs.at(0)), "--groups chooses among them");
+    throw Failure(
+        ErrorCode::usage,
+        fmt::format("too many videos: {}; the limit is {}", group_digits(out.videos.size()), group_digits(kMaxVideos)),
+        escape_unprintable(options.inputs.at(0)), "select fewer groups with --groups");
   }
   return out;
 }

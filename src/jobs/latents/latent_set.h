@@ -59,7 +59,7 @@ struct LatentSet {
   std::string digest() const;
 };
 
-// Throws Failure: not_found if there are no latents, usage for too many videos, and as latents_by_name() does.
+// Throws Failure: not_found if there are no latents, usage for too many videos, and as list_latent_files() does.
 LatentSet find_latents(const LatentsJobOptions& options, RunContext& context);
 
 }  // namespace millrace::latents

@@ -54,9 +54,9 @@ Axes axes_of(const ArrayView& view) {
   for (std::size_t i = 0; fits && i < 4; ++i) fits = sides[i] >= 1 && sides[i] <= most[i];
   if (!fits) {
     throw Failure(ErrorCode::usage,
-                  fmt::format("a latent is [C, F, H, W] or [C, H, W] of float16, bfloat16, float32 or float64 in host "
-                              "memory, or float16 or float32 without gaps in a device's, up to {} channels, {} frames "
-                              "and sides of {}",
+                  fmt::format("not a supported latent; expected [C, F, H, W] or [C, H, W] of float16, bfloat16, "
+                              "float32 or float64 in host memory, or contiguous float16 or float32 in device memory, "
+                              "up to {} channels, {} frames and sides of {}",
                               latents::kMaxChannels, latents::kMaxFrames, latents::kMaxSide),
                   to_text(view), "");
   }
@@ -107,7 +107,8 @@ ArrayView make_contiguous_view(const ArrayView& latent, const Axes& axes, Buffer
 std::vector<ArrayView> split_views(const ArrayView& latents) {
   if (latents.shape.size() < 4 || latents.shape.front() < 0 ||
       (!latents.strides.empty() && latents.strides.size() != latents.shape.size())) {
-    throw Failure(ErrorCode::usage, "latents are [latents, C, F, H, W] or [latents, C, H, W]", to_text(latents), "");
+    throw Failure(ErrorCode::usage, "expected latents of shape [latents, C, F, H, W] or [latents, C, H, W]",
+                  to_text(latents), "");
   }
   ArrayView one = latents;
   one.shape.erase(one.shape.begin());
@@ -274,13 +275,13 @@ std::vector<GroupDifference> compare_groups(const ArrayView& values, const std::
       values.memory == MemoryKind::device || values.shape[0] != static_cast<std::int64_t>(groups.size())) {
     throw Failure(
         ErrorCode::usage,
-        fmt::format("values are float64 [rows, columns] in host memory, row after row, of {} rows", groups.size()),
+        fmt::format("expected contiguous float64 values [rows, columns] in host memory, with {} rows", groups.size()),
         to_text(values), "");
   }
   const std::set<std::uint32_t> distinct(groups.begin(), groups.end());
   const std::size_t count = distinct.size();
   if (!distinct.empty() && *distinct.rbegin() + std::size_t{1} != count) {
-    throw Failure(ErrorCode::usage, "are numbers from 0 on without gaps",
+    throw Failure(ErrorCode::usage, "group numbers must be 0, 1, 2, ... without gaps",
                   fmt::format("{} groups up to {}", count, *distinct.rbegin()), "");
   }
   const Executor executor(options.threads, options.cancel);

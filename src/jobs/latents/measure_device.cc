@@ -103,7 +103,7 @@ class DeviceStage {
             "read", [this](const Items& items, Span& span) { return read(items, span); }, "a faster disk") |
         chain::collect<ReadRows, Rows>(
             "measure", [this](ReadRows rows, Span& span) { return gather(std::move(rows), span); },
-            "a larger --memory, so that the device gets more at once") |
+            "a larger --memory, for larger batches on the device") |
         chain::sink<Rows>("write", [&](const Rows& rows, Span&) { write(rows); });
     chain::run(stages, context_,
                chain::MemoryCost::fixed(portions_.item_bytes(), GatherSizes::max_in_flight(context_)));
@@ -274,7 +274,7 @@ std::optional<Route> choose_route(const LatentsJobOptions& options, const Latent
   if (route.on_device &&
       estimate_gathered_memory(options, set, context) + in_flight + one > context.budget.largest_grant()) {
     route = {false, route.device_s, 0,
-             fmt::format("on the CPU: {} is too little for a device's batches beside it",
+             fmt::format("on the CPU: a memory limit of {} is too small for the device's batches",
                          format_bytes(context.budget.limit()))};
   }
   return route;

@@ -15,7 +15,7 @@ namespace millrace::latents {
 // Returns which side measures: the device or the CPU. Empty if there is no device.
 std::optional<Route> choose_route(const LatentsJobOptions& options, const LatentSet& set, const RunContext& context);
 
-// Does the work of measure_missing(), in a context with an accelerator.
+// Does the work of measure_missing_rows(), in a context with an accelerator.
 MeasuringResult measure_on_device(const LatentsJobOptions& options, const LatentSet& set,
                                   const Normalization& normalization, const DatasetSpec& dataset,
                                   Checkpoint& checkpoint, RunContext& context);

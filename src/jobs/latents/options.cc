@@ -8,8 +8,8 @@ namespace millrace::latents {
 
 StepRange parse_steps(const std::string& text) {
   const auto refuse = [&]() -> StepRange {
-    throw Failure(ErrorCode::usage, "'" + escape_unprintable(text) + "' is no range of steps", "--steps",
-                  "write FIRST:END:STRIDE, as 0:20:2, or one step");
+    throw Failure(ErrorCode::usage, "'" + escape_unprintable(text) + "' is not a range of steps", "--steps",
+                  "write FIRST:END:STRIDE, for example 0:20:2, or one step from 0 on");
   };
   const std::vector<std::string> parts = split(text, ':');
   if (parts.empty() || parts.size() > 3) return refuse();
@@ -47,47 +47,48 @@ ChosenMetrics parse_metrics(const std::string& text) {
     }
     if (!any) {
       throw Failure(
-          ErrorCode::usage, "'" + escape_unprintable(pattern) + "' is no metric", "--metrics",
-          "docs/latents.md lists them; patterns as spatial.* are understood, trajectory and separability too");
+          ErrorCode::usage, "'" + escape_unprintable(pattern) + "' is not a metric", "--metrics",
+          "use names or patterns such as spatial.*, or trajectory or separability; docs/latents.md lists all metrics");
     }
   }
   return out;
 }
 
 void describe(Settings& settings, LatentsJobOptions& options) {
-  settings.add_text("output", "DIR", "the folder of results; it is made", options.output);
-  settings.set_heading("Which latents");
-  settings.add_text("groups", "GLOB", "groups whose name fits", options.groups);
-  settings.add_parsed("steps", "A:B:C", "steps from A, without B, C apart; or one step", ":",
+  settings.add_text("output", "DIR", "write the results into this folder, which is created if needed", options.output);
+  settings.set_heading("Selection");
+  settings.add_text("groups", "GLOB", "measure only groups whose name matches this pattern", options.groups);
+  settings.add_parsed("steps", "A:B:C",
+                      "measure every Cth step from A up to but not including B, or one step; default: all", ":",
                       [&options](const std::string& text) {
                         options.steps = parse_steps(text);
                         options.steps_text = text;
                       });
   millrace::describe(settings, options.links);
-  settings.add_text("key", "NAME", "the tensor to take of a file that holds several", options.key);
-  settings.add_choice("layout", "the order of a file's axes", options.layout);
-  settings.set_heading("What is measured");
-  settings.add_parsed("metrics", "LIST", "all, or names and patterns, as spatial.*,trajectory,separability", "all",
-                      [&options](const std::string& text) {
+  settings.add_text("key", "NAME", "read the tensor of this name from files that contain several", options.key);
+  settings.add_choice("layout",
+                      "read the axes of a file in this order: C channels, F frames, H height, W width, B batch",
+                      options.layout);
+  settings.set_heading("Measurement");
+  settings.add_parsed("metrics", "LIST",
+                      "measure all metrics, or these names and patterns, such as spatial.*,trajectory,separability",
+                      "all", [&options](const std::string& text) {
                         options.chosen = parse_metrics(text);
                         options.metrics_text = text;
                       });
-  settings.add_choice("normalize",
-                      "what latents are made alike in first: mean and deviation of each channel, in each latent or in "
-                      "all of a step; the power that noise adds, by the sigma of their metadata",
-                      options.normalize);
-  settings.set_heading("What it means");
-  settings.add_integer("seed", "N", "of the random numbers that permutations and intervals take", options.seed, 0,
+  settings.add_choice(
+      "normalize", "normalize first: z-score of channels in each latent (channel) or step (step); undo EDM noise (snr)",
+      options.normalize);
+  settings.set_heading("Statistics and reports");
+  settings.add_integer("seed", "N", "set the seed of the random permutations and bootstrap resamples", options.seed, 0,
                        std::numeric_limits<long long>::max());
-  settings.add_switch("report", "also write report.html, a page of what differs", options.report);
-  settings.add_switch("benchmark",
-                      "also measure a sample at each CPU level and number of threads, and on the device, and "
-                      "compare",
+  settings.add_switch("report", "also write report.html, a page that shows how the groups differ", options.report);
+  settings.add_switch("benchmark", "also time a sample at each CPU level and on the device, and compare the numbers",
                       options.benchmark);
-  settings.add_text("compare", "DEVICES",
-                    "also measure a sample on each of these, as cpu,cuda, and compare: how long it takes, and whether "
-                    "all numbers are the same; without --output nothing else",
-                    options.compare);
+  settings.add_text(
+      "compare", "DEVICES",
+      "also time a sample on these devices (cpu,cuda) and compare the numbers; without --output, only that",
+      options.compare);
   settings.set_heading("Several runs");
   millrace::describe(settings, options.share);
 }

@@ -59,6 +59,7 @@ struct ChosenMetrics {
 ChosenMetrics parse_metrics(const std::string& text);
 
 // Significance level: a difference is reported if its p, corrected for all others, is at most this.
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 inline constexpr double kAlpha = 0.05;
 // Numbers of permutations (of videos, and of labels) and of bootstrap replicates.
 inline constexpr std::uint32_t kPermutations = 10'000, kReplicates = 10'000;

@@ -18,7 +18,7 @@ void check_view(const AnalysisView& view) {
     return result.a < view.groups.size() && result.b < view.groups.size() && result.metric < view.metrics.size();
   };
   if (view.videos.size() != view.groups.size() || !std::all_of(view.results.begin(), view.results.end(), known)) {
-    throw Failure(ErrorCode::internal, "a result names no group or metric of the analysis");
+    throw Failure(ErrorCode::internal, "a result refers to a missing group or metric");
   }
 }
 
@@ -34,20 +34,20 @@ void add_groups(report::PageWriter& page, const AnalysisView& view) {
 }  // namespace
 
 void add_left_out(report::PageWriter& page, const AnalysisView& view) {
-  page.section("What was left out");
+  page.section("Skipped items and notes");
   if (view.left_out.empty()) {
-    page.paragraph("Nothing: every file was used, and every metric was measured.");
+    page.paragraph("None: every file was used, and every metric was measured.");
     return;
   }
   report::Table table;
-  table.columns = {{"what"}, {"why"}};
+  table.columns = {{"item"}, {"reason"}};
   for (const auto& [what, why] : view.left_out) {
     if (table.rows.size() == report::kMaxNumberRows) break;
     table.rows.push_back({what, why});
   }
   if (table.rows.size() < view.left_out.size()) {
-    table.note =
-        fmt::format("The first {} of {}.", group_digits(table.rows.size()), group_digits(view.left_out.size()));
+    table.note = fmt::format("Only the first {} of {} are shown.", group_digits(table.rows.size()),
+                             group_digits(view.left_out.size()));
   }
   page.table(table);
 }
@@ -55,37 +55,35 @@ void add_left_out(report::PageWriter& page, const AnalysisView& view) {
 void add_methods(report::PageWriter& page, const AnalysisView& view) {
   page.section("Methods");
   page.paragraph(
-      "Metrics are defined in docs/latents.md. The unit is the video: a group's sample is its videos, and latents, "
-      "frames and pixels of one video are not counted as independent.");
+      "The metrics are defined in Millrace's docs/latents.md. The unit of analysis is the video: a group's sample is "
+      "its videos. Latents, frames and pixels of one video are not counted as independent.");
   if (explain_no_tests(view).empty()) {
     page.paragraph(fmt::format(
-        "Pairs of groups are compared by Welch's t with degrees of freedom after Welch and Satterthwaite. "
-        "The p of a comparison is from permutations of a pair's videos among its two groups: all of them, "
-        "or {} that are drawn where there are more. The family-wise p is, within a pair of groups, Westfall "
-        "and Young's single-step max-T over its metrics and steps: the share of permutations in which the "
-        "largest |t| is at least as large; over pairs of groups it is Sidak's, in which a pair of few "
-        "videos that cannot have so small a p counts for nothing (Tarone). It bounds the chance of any "
-        "false statement that a metric differs at {}, however metrics and steps depend on each "
-        "other, where videos of groups that do not differ vary alike; where a small group's videos vary "
-        "much more than a large one's, that chance is greater. Beside it the results hold p of Welch's t "
-        "adjusted after Holm and after Benjamini and Hochberg, and Mann and Whitney's U.",
+        "Pairs of groups are compared by Welch's t with Welch-Satterthwaite degrees of freedom. The p-value of a "
+        "comparison is from permutations of a pair's videos between its two groups: all permutations, or {} random "
+        "ones if there are more. The family-wise p is corrected for all metrics and steps of a pair by Westfall and "
+        "Young's single-step max-T: it is the share of permutations in which the largest |t| is at least as large. It "
+        "is corrected for the number of pairs of groups by Sidak's method, which ignores pairs with too few videos for "
+        "so small a p (Tarone). If groups that do not differ have the same spread, the chance of any false report that "
+        "a metric differs is at most {}, however metrics and steps depend on each other. If the videos of a small "
+        "group vary much more than those of a large one, that chance is greater. The results also contain the p-value "
+        "of Welch's t adjusted by Holm and by Benjamini and Hochberg, and the Mann-Whitney U.",
         group_digits(view.permutations), kAlpha));
   }
-  page.paragraph(fmt::format(
-      "Effects are Hedges' g: the difference of means, first group less second, over the pooled standard deviation, "
-      "corrected for small samples with the exact factor. Intervals are of 95 %, by Welch's t of differences and by "
-      "Student's t of means; each is of one number, and is not corrected for how many there are. comparisons.csv has "
-      "percentile bootstrap intervals beside them, from {} resamples of videos within their groups, which are too "
-      "narrow of few videos.{}",
-      group_digits(view.bootstraps),
-      view.bootstraps + view.permutations > 0 ? fmt::format(" Seed: {}.", view.seed) : ""));
+  page.paragraph(
+      fmt::format("Effects are Hedges' g: the difference of means (first group minus second) divided by the pooled "
+                  "standard deviation, with the exact correction for small samples. Intervals are 95 % intervals, by "
+                  "Welch's t for differences and by Student's t for means. Each interval is for one number and is not "
+                  "corrected for multiple comparisons. comparisons.csv also has percentile bootstrap intervals, from "
+                  "{} resamples of videos within their groups; with few videos they are too narrow.{}",
+                  group_digits(view.bootstraps),
+                  view.bootstraps + view.permutations > 0 ? fmt::format(" Seed: {}.", view.seed) : ""));
   if (!view.separability.empty()) {
     page.paragraph(
-        "Separability: the first components of all features of a step's latents, the ratio of the mean distance "
-        "between videos of different groups to that within groups, and the mean silhouette (Rousseeuw) there. What is "
-        "said of the step where groups are most apart is corrected for the number of steps (Bonferroni); it is a test "
-        "of "
-        "its own beside those of metrics.");
+        "Separability uses the first principal components of all features of a step's latents. The ratio is the mean "
+        "distance between videos of different groups divided by that within groups; the silhouette (Rousseeuw) is a "
+        "mean over videos. The p-value at the step with the largest ratio is corrected for the number of steps "
+        "(Bonferroni). It is a separate test, in addition to those of the metrics.");
   }
 }
 
@@ -96,9 +94,9 @@ std::string make_page(const AnalysisView& view) {
   for (const std::string& paragraph : write_answer(view, findings)) page.lead(paragraph);
   page.facts(list_facts(view, findings));
   if (!view.left_out.empty()) {
-    page.note(fmt::format(
-        "{} left out: see \u201CWhat was left out\u201D.",
-        view.left_out.size() == 1 ? std::string("1 thing was") : group_digits(view.left_out.size()) + " things were"));
+    page.note(fmt::format("{}: see \u201CSkipped items and notes\u201D.",
+                          view.left_out.size() == 1 ? std::string("1 skipped item or note")
+                                                    : group_digits(view.left_out.size()) + " skipped items and notes"));
   }
   add_differences(page, view, findings);
   add_curves(page, view);

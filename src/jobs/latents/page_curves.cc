@@ -95,7 +95,7 @@ report::ForestPlot make_mean_plot(const AnalysisView& view, std::size_t metric) 
   report::ForestPlot plot;
   plot.title = view.metrics[metric];
   const std::string_view meaning = meaning_of(view.metrics[metric]);
-  if (!meaning.empty()) plot.caption = fmt::format("{}. Mean of a group's videos, {}.", meaning, kInterval);
+  if (!meaning.empty()) plot.caption = fmt::format("{}. Mean over a group's videos, with {}.", meaning, kInterval);
   if (!plot.caption.empty() && plot.caption[0] >= 'a' && plot.caption[0] <= 'z') {
     plot.caption[0] = static_cast<char>(plot.caption[0] - 'a' + 'A');
   }
@@ -148,11 +148,13 @@ void add_curves(report::PageWriter& page, const AnalysisView& view) {
   page.section("Metrics by step");
   if (has_intervals(view)) {
     page.paragraph(fmt::format(
-        "The mean of a group's videos at each step; a band is its {} by Student's t. Bands of two groups may "
-        "overlap though the groups differ, and the other way round.",
+        "Each line is the mean of a group's videos at each step; the band is its {} by Student's t. Groups can differ "
+        "although their bands overlap, and bands can be separate although the groups do not differ.",
         kInterval));
   } else {
-    page.paragraph("The mean of a group's videos at each step. There are no intervals: they take two videos.");
+    page.paragraph(
+        "Each line is the mean of a group's videos at each step. There are no intervals: an interval needs two videos "
+        "per group.");
   }
   for (const MetricFamily& family : metric_families()) add_family(page, view, family.name, family.title);
   // Metrics of families that the page does not know come last.
@@ -175,7 +177,7 @@ void add_channels(report::PageWriter& page, const AnalysisView& view) {
   if (!view.channel_variance.empty()) {
     report::HeatMap map;
     map.title = "Variance of each channel, by group";
-    map.caption = "Over all of a channel, mean over a group's latents.";
+    map.caption = "Variance over all frames and pixels of a channel, averaged over a group's latents.";
     map.row_title = "group";
     map.column_title = "channel";
     map.value_title = "variance";
@@ -192,8 +194,7 @@ void add_channels(report::PageWriter& page, const AnalysisView& view) {
     page.figure(draw(map));
   }
   if (view.channel_correlation.empty() || view.channels < 2) return;
-  page.paragraph(
-      "Whether two channels rise and fall together, in each group: orange together, blue the one against the other.");
+  page.paragraph("Correlation of every two channels, for each group: orange is positive, blue is negative.");
   page.open_grid();
   for (std::size_t g = 0; g < std::min(view.groups.size(), view.channel_correlation.size()); ++g) {
     page.figure(draw(make_correlation_map(view, g)));
@@ -207,9 +208,9 @@ void add_spectra(report::PageWriter& page, const AnalysisView& view) {
   report::LinePlot plot;
   plot.title = "Mean radial spectra";
   plot.caption =
-      "Power of the frames' Fourier transform at each distance from frequency 0, mean over a group's latents. A "
-      "straight line is a power law; level is noise.";
-  plot.x_title = "radius, periods a side";
+      "Power of the frames' Fourier transform by spatial frequency, averaged over a group's latents. A straight line "
+      "is a power law; a flat line is white noise.";
+  plot.x_title = "spatial frequency, periods per side";
   plot.x_scale = plot.y_scale = report::AxisScale::log10;
   plot.names = view.groups;
   std::size_t radii = 0;
@@ -237,9 +238,7 @@ void add_whole_videos(report::PageWriter& page, const AnalysisView& view) {
   if (metrics.empty() && whole.empty()) return;
   page.section("Whole videos");
   if (!metrics.empty()) {
-    page.paragraph(
-        "Trajectories: a video's latents in the order of its steps are points, and the sampler's way leads through "
-        "them.");
+    page.paragraph("A trajectory is the path of the sampler through a video's latents, in the order of its steps.");
     page.open_grid();
     for (const std::size_t m : metrics) page.figure(draw(make_mean_plot(view, m)));
     page.close_grid();
@@ -259,10 +258,11 @@ void add_whole_videos(report::PageWriter& page, const AnalysisView& view) {
     table.rows.push_back(comparison_cells(view, *result, nullptr));
   }
   table.note =
-      "These comparisons are not of the family that is corrected: a p is of its comparison alone, and among many some "
-      "are small by chance.";
+      "These comparisons are not corrected for multiple testing: each p is for one comparison, and among many some are "
+      "small by chance.";
   if (table.rows.size() < whole.size()) {
-    table.note += fmt::format(" The first {} of {}.", group_digits(table.rows.size()), group_digits(whole.size()));
+    table.note +=
+        fmt::format(" Only the first {} of {} are shown.", group_digits(table.rows.size()), group_digits(whole.size()));
   }
   page.open_more(fmt::format("{} of whole videos", whole.size() == 1 ? std::string("1 comparison")
                                                                      : group_digits(whole.size()) + " comparisons"));
@@ -276,13 +276,13 @@ void add_separability(report::PageWriter& page, const AnalysisView& view) {
   if (!view.separability_note.empty()) page.paragraph(view.separability_note);
   if (view.separability.empty()) return;
   report::LinePlot plot;
-  plot.title = "How far groups are apart, all features together";
+  plot.title = "Distance between groups, all features together";
   plot.caption =
-      "Mean distance between videos of different groups over that of videos of one group; 1 is no difference. "
-      "Standardized: divided by their deviation. "
-      "Silhouette: from \u22121 to 1, 0 is no grouping. p: of each step alone, by permutation of the videos' groups.";
+      "Mean distance between videos of different groups divided by that between videos of one group; 1 is no "
+      "difference. Standardized: each feature is divided by its standard deviation. Silhouette: from \u22121 to 1; 0 "
+      "is no grouping. p: for each step alone, by permutation of the videos' groups.";
   plot.x_title = "step";
-  plot.names = {"standardized features", "features as they are"};
+  plot.names = {"standardized features", "raw features"};
   report::LinePanel ratio{"ratio of distances", {}, std::vector<report::LineSeries>(2)},
       silhouette{"silhouette", {}, {{}}}, p{"p of the ratio", {}, {{}}};
   const SeparabilityAtStep* most = nullptr;
@@ -301,8 +301,8 @@ void add_separability(report::PageWriter& page, const AnalysisView& view) {
   scatter.title =
       fmt::format("Videos at step {}, where the ratio is largest: {}", most->step, format_number(most->ratio));
   scatter.caption = fmt::format(
-      "The first two of the components. Open marks are groups' means, ellipses one standard deviation. "
-      "p of the ratio: {}, of this step alone; {} after correction for all steps.",
+      "The first two components. Open marks are group means; ellipses are one standard deviation. p of the ratio: {} "
+      "for this step alone, {} after correction for all steps.",
       report::format_p_value(most->p, view.permutations), report::format_p_value(most->p_corrected, view.permutations));
   const auto axis = [&](int component) {
     const double share = most->explained[static_cast<std::size_t>(component - 1)];

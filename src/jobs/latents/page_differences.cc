@@ -123,10 +123,10 @@ report::HeatMap make_p_matrix(const AnalysisView& view, const std::vector<std::s
                               const StepColumns& steps) {
   report::HeatMap map = make_matrix(view, metrics, steps);
   const auto cells = find_smallest_p(view, metrics, steps, [](const PairResult&) { return true; });
-  map.title = "The smallest family-wise p of all pairs, by metric and step";
+  map.title = "Smallest family-wise p over all pairs, by metric and step";
   map.caption =
-      "Darker is less likely by chance alone. A p says nothing about how large a difference is: effects are in "
-      "the figures below.";
+      "Darker cells are less likely by chance alone. A p-value does not show how large a difference is; the figures "
+      "below show effects.";
   map.value_title = "family-wise p";
   constexpr double kLog10 = 2.302585092994046;
   map.low = 0;
@@ -171,8 +171,8 @@ report::HeatMap make_pair_matrix(const AnalysisView& view, const std::vector<std
   report::HeatMap map;
   map.title = "Effects by metric and pair of groups";
   map.caption =
-      "Hedges' g at the step where the pair differs most, else where its p is smallest. Orange: the first "
-      "group of the pair has more.";
+      "Hedges' g at the step where the pair differs most, or else where its p is smallest. Orange: the first group of "
+      "the pair has the larger value.";
   map.row_title = "metric";
   map.value_title = "Hedges' g";
   map.shades = report::Shades::diverging;
@@ -201,7 +201,7 @@ report::HeatMap make_pair_matrix(const AnalysisView& view, const std::vector<std
 
 std::vector<report::TableColumn> comparison_columns(bool family) {
   std::vector<report::TableColumn> columns = {{"metric"},          {"pair"},
-                                              {"step", true},      {family ? "family-wise p" : "p of this alone", true},
+                                              {"step", true},      {family ? "family-wise p" : "uncorrected p", true},
                                               {"Hedges' g", true}, {"difference [95 % interval]", true},
                                               {"means", true},     {"videos", true}};
   if (family) {
@@ -238,19 +238,20 @@ void add_differences(report::PageWriter& page, const AnalysisView& view, const s
   page.section("What differs");
   if (differing == 0) {
     page.paragraph(
-        "Nothing does, after correction. These come nearest; their intervals are of each comparison by itself.");
+        "No comparison differs after correction. These have the smallest p; their intervals are for each comparison "
+        "alone.");
   } else {
     page.paragraph(
-        fmt::format("{} of {} pairs of groups and metrics differ at one step or more, the largest effects first. "
-                    "Intervals are of each comparison by itself, not corrected.",
+        fmt::format("{} of {} combinations of a metric and a pair of groups differ at one or more steps; the largest "
+                    "effects come first. Intervals are for each comparison alone and are not corrected.",
                     group_digits(differing), group_digits(findings.size())));
   }
   report::ForestPlot plot;
   const std::size_t shown = std::min(differing > 0 ? differing : 12, std::min(findings.size(), kMaxEffects));
   plot.title = differing == 0 ? "The comparisons with the smallest p" : "The largest effects";
   plot.caption =
-      "Hedges' g: the difference of the groups' means, the first less the second, in pooled standard deviations "
-      "of videos. Lines are the difference's 95 % interval in that unit.";
+      "Hedges' g: the difference of the groups' means (first minus second) in pooled standard deviations of videos. "
+      "Lines are the 95 % interval of the difference in that unit.";
   plot.value_title = "Hedges' g";
   plot.mark_meaning = fmt::format("family-wise p \u2264 {}", kAlpha);
   for (std::size_t i = 0; i < shown; ++i) plot.rows.push_back(make_effect(view, findings[i]));
@@ -263,14 +264,16 @@ void add_differences(report::PageWriter& page, const AnalysisView& view, const s
     const Finding& finding = findings[i];
     table.rows.push_back(comparison_cells(view, *finding.strongest, &finding));
   }
-  table.note = "Numbers are of the step that is named, where the pair differs most; p is of it too.";
-  if (differing > rows) table.note += fmt::format(" The first {} of {}.", group_digits(rows), group_digits(differing));
+  table.note =
+      "All numbers, including p, are for the step in the column \u201Cstep\u201D, where the pair differs most.";
+  if (differing > rows)
+    table.note += fmt::format(" Only the first {} of {} are shown.", group_digits(rows), group_digits(differing));
   page.table(table);
 }
 
 void add_matrices(report::PageWriter& page, const AnalysisView& view, const std::vector<Finding>& findings) {
   if (findings.empty()) return;
-  page.section("Where and when");
+  page.section("By metric and step");
   const std::vector<std::size_t> metrics = find_tested_metrics(view);
   const auto whole = [](const PairResult& one) { return is_in_family(one) && one.step < 0; };
   const StepColumns steps(view, std::any_of(view.results.begin(), view.results.end(), whole));
@@ -282,16 +285,16 @@ void add_matrices(report::PageWriter& page, const AnalysisView& view, const std:
   if (pairs.size() > kMaxPairColumns) pairs.resize(kMaxPairColumns);
   report::HeatMap effects = make_pair_matrix(view, metrics, findings, pairs, largest);
   if (pairs.size() < all_pairs) {
-    effects.caption +=
-        fmt::format(" The {} of {} pairs with most that differs.", pairs.size(), group_digits(all_pairs));
+    effects.caption += fmt::format(" Only the {} of {} pairs with the most differences are shown.", pairs.size(),
+                                   group_digits(all_pairs));
   }
   page.figure(draw(effects));
 
   if (pairs.size() > kMaxPairMaps) pairs.resize(kMaxPairMaps);
   page.open_more(pairs.size() < all_pairs
-                     ? fmt::format("By step, for the {} pairs with most that differs", pairs.size())
+                     ? fmt::format("By step, for the {} pairs with the most differences", pairs.size())
                      : std::string("By step, for each pair"));
-  page.note("Hedges' g, in the shades of the figure above. Orange: the first group has more. " +
+  page.note("Hedges' g, in the colors of the figure above. Orange: the first group has the larger value. " +
             fmt::format("Dots: family-wise p \u2264 {}.", kAlpha));
   page.open_grid();
   for (const GroupIndexPair& pair : pairs) {

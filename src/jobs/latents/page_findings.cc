@@ -35,12 +35,12 @@ bool is_stronger(const PairResult& a, const PairResult& b) {
 // Shortens a name to the room in a sentence or a cell; the page's last table of groups has the whole name.
 std::string format_name(const std::string& name) { return report::shorten_middle(escape_unprintable(name), 36); }
 
-// Returns a text such as "3 to 12 videos a group".
+// Returns a text such as "3 to 12 videos per group".
 std::string format_videos(const AnalysisView& view) {
   if (view.videos.empty()) return "no videos";
   const auto [least, most] = std::minmax_element(view.videos.begin(), view.videos.end());
-  if (*least == *most) return fmt::format("{} {} a group", group_digits(*least), *least == 1 ? "video" : "videos");
-  return fmt::format("{} to {} videos a group", group_digits(*least), group_digits(*most));
+  if (*least == *most) return fmt::format("{} {} per group", group_digits(*least), *least == 1 ? "video" : "videos");
+  return fmt::format("{} to {} videos per group", group_digits(*least), group_digits(*most));
 }
 
 std::size_t count_comparisons(const AnalysisView& view) {
@@ -91,12 +91,13 @@ std::string format_separability(const AnalysisView& view, const SeparabilityAtSt
       steps == 1 ? report::format_p_with_bound(at.p, view.permutations)
                  : fmt::format("{} after correction for {} steps",
                                report::format_p_with_bound(at.p_corrected, view.permutations), group_digits(steps));
-  const std::string numbers = fmt::format("distances between groups are {} times those within (silhouette {}, {})",
-                                          format_number(at.ratio), format_number(at.silhouette), p);
+  const std::string numbers =
+      fmt::format("distances between groups are {} times those within groups (silhouette {}, {})",
+                  format_number(at.ratio), format_number(at.silhouette), p);
   if (at.p_corrected <= kAlpha)
-    return fmt::format("Over all features together, groups are most apart at step {}: {}.", at.step, numbers);
+    return fmt::format("All features together (separability): groups differ most at step {}: {}.", at.step, numbers);
   return fmt::format(
-      "Over all features together, groups cannot be told apart: at step {}, where they are most apart, {}.", at.step,
+      "All features together (separability): no difference at step {}, where groups are farthest apart: {}.", at.step,
       numbers);
 }
 
@@ -173,50 +174,47 @@ std::string format_effect(const AnalysisView& view, const PairResult& result) {
   text += fmt::format(", Hedges' g {}", format_number(result.hedges_g));
   if (is_in_family(result))
     return text + ", family-wise " + report::format_p_with_bound(result.p_family, view.permutations);
-  return text + ", of this comparison alone " + report::format_p_with_bound(result.p_permutation, view.permutations);
+  return text + ", uncorrected " + report::format_p_with_bound(result.p_permutation, view.permutations);
 }
 
 std::string explain_no_tests(const AnalysisView& view) {
   if (!view.no_tests_reason.empty()) return view.no_tests_reason;
   const auto has_p = [](const PairResult& one) { return is_in_family(one) || one.p_permutation == one.p_permutation; };
   if (std::any_of(view.results.begin(), view.results.end(), has_p)) return {};
-  if (view.groups.size() < 2) return "there is one group, and nothing to compare it with";
+  if (view.groups.size() < 2) return "there is only one group, and nothing to compare it with";
   if (std::all_of(view.videos.begin(), view.videos.end(), [](std::size_t n) { return n < 2; })) {
-    return "every group has one video, and with one there is no spread between videos that a difference could be "
-           "compared with";
+    return "every group has one video, so there is no spread between videos to compare a difference with";
   }
-  return "no pair of groups has two videos each with numbers that vary";
+  return "no two groups have two videos each with values that vary";
 }
 
 std::vector<std::string> write_answer(const AnalysisView& view, const std::vector<Finding>& findings) {
   std::vector<std::string> answer;
   if (const std::string reason = explain_no_tests(view); !reason.empty()) {
     const SeparabilityAtStep* const at = find_most_separable(view);
-    answer.push_back("No test of a metric was made: " + reason +
-                     (at != nullptr ? "."
-                                    : ". Whether groups differ cannot be told from these videos; what is shown are "
-                                      "their numbers."));
+    answer.push_back(
+        "No metric was tested: " + reason +
+        (at != nullptr ? "." : ". These videos cannot show whether groups differ; the page shows only their numbers."));
     if (at != nullptr) answer.push_back(format_separability(view, *at));
     return answer;
   }
   const MetricCounts metrics = count_metrics(findings);
   const std::string all = format_plural(count_comparisons(view), "comparison", "comparisons");
   if (findings.empty()) {
-    answer.emplace_back("No comparison could be corrected for the others, so none is said to differ.");
+    answer.emplace_back("No comparison could be corrected for multiple testing, so no difference is reported.");
   } else if (metrics.differing == 0) {
     answer.push_back(
         fmt::format("No metric differs between any pair of groups after correction for all {}: the "
                     "smallest family-wise p is above {}.",
                     all, kAlpha));
-    answer.push_back(fmt::format("The smallest is {}: {}.", format_where(view, findings[0]),
+    answer.push_back(fmt::format("The comparison with the smallest p is {}: {}.", format_where(view, findings[0]),
                                  format_effect(view, *findings[0].strongest)));
     answer.push_back(
         view.min_possible_p > kAlpha
-            ? fmt::format("With {} no difference, however large, can be told from chance: no family-wise p can be "
-                          "below {}.",
+            ? fmt::format("With {}, no difference can be detected, however large: no family-wise p can be below {}.",
                           format_videos(view), format_number(view.min_possible_p))
-            : fmt::format("That is no evidence that the groups are alike: with {} only differences that are large "
-                          "beside the spread of videos are seen.",
+            : fmt::format("This is no evidence that the groups are equal: with {}, only differences that are large "
+                          "compared with the spread of videos are detected.",
                           format_videos(view)));
   } else {
     answer.push_back(fmt::format(
@@ -225,14 +223,14 @@ std::vector<std::string> write_answer(const AnalysisView& view, const std::vecto
         group_digits(metrics.differing),
         metrics.tested == 1 ? std::string("1 metric differs") : group_digits(metrics.tested) + " metrics differ", all,
         kAlpha));
-    answer.push_back(fmt::format("The largest: {}: {}.", format_where(view, findings[0]),
+    answer.push_back(fmt::format("The largest difference is {}: {}.", format_where(view, findings[0]),
                                  format_effect(view, *findings[0].strongest)));
   }
   if (const SeparabilityAtStep* at = find_most_separable(view)) {
     answer.push_back(format_separability(view, *at));
   }
-  answer.push_back(
-      fmt::format("The unit is the video ({}), not the latent, the frame or the pixel.", format_videos(view)));
+  answer.push_back(fmt::format("The unit of analysis is the video ({}), not the latent, the frame or the pixel.",
+                               format_videos(view)));
   return answer;
 }
 

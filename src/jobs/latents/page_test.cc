@@ -84,13 +84,13 @@ TEST(LatentsPageTest, ADifferenceIsReportedWithItsNumbers) {
                   "comparisons (family-wise p \u2264 0.05)."))
       << text;
   // There is no step between 9 and 12.
-  EXPECT_TRUE(
-      has(text,
-          "The largest: spatial.variance, prompt_000 against prompt_003, steps 4\u20136 and 9\u201312, most at step "
-          "5: 0.810 against 1.02, difference \u22120.210 (95 % interval \u22120.310 to \u22120.120), Hedges' g "
-          "\u22122.10, family-wise p\u00A0=\u00A00.0003."))
+  EXPECT_TRUE(has(text,
+                  "The largest difference is spatial.variance, prompt_000 against prompt_003, steps 4\u20136 and "
+                  "9\u201312, most at step "
+                  "5: 0.810 against 1.02, difference \u22120.210 (95 % interval \u22120.310 to \u22120.120), Hedges' g "
+                  "\u22122.10, family-wise p\u00A0=\u00A00.0003."))
       << text;
-  EXPECT_TRUE(has(text, "The unit is the video (11 to 12 videos a group)"));
+  EXPECT_TRUE(has(text, "The unit of analysis is the video (11 to 12 videos per group)"));
   const std::string page = make_page(view);
   EXPECT_TRUE(has(page, "<dd>1 of 2</dd>"));
   EXPECT_TRUE(has(page, "<td>spatial.variance</td><td>prompt_000 against prompt_003</td>"));
@@ -112,15 +112,15 @@ TEST(LatentsPageTest, WithoutDifferencesTheSmallestPIsReported) {
   nearest.p_family = 0.0504;
   const std::string text = answer(view);
   EXPECT_TRUE(has(text, "No metric differs between any pair of groups after correction for all 22 comparisons"));
-  EXPECT_TRUE(has(text, "The smallest is temporal.motion, prompt_000 against prompt_003, step 7: 0.500 against 0.510"));
+  EXPECT_TRUE(has(text,
+                  "The comparison with the smallest p is temporal.motion, prompt_000 against prompt_003, step 7: 0.500 "
+                  "against 0.510"));
   EXPECT_TRUE(has(text, "family-wise p\u00A0=\u00A00.0504."));
-  EXPECT_TRUE(has(text, "only differences that are large beside the spread of videos are seen"));
+  EXPECT_TRUE(has(text, "only differences that are large compared with the spread of videos are detected"));
   view.min_possible_p = 0.1;
-  EXPECT_TRUE(has(answer(view),
-                  "no difference, however large, can be told from chance: no family-wise p can be below "
-                  "0.1"));
+  EXPECT_TRUE(has(answer(view), "no difference can be detected, however large: no family-wise p can be below 0.1"));
   const std::string page = make_page(view);
-  EXPECT_TRUE(has(page, "Nothing does, after correction."));
+  EXPECT_TRUE(has(page, "No comparison differs after correction."));
   EXPECT_TRUE(has(page, ">0.0504</text>") || has(page, ">.0504</text>")) << "the cell does not look like 0.05";
   EXPECT_FALSE(has(page, "<td>0.05 •"));
 }
@@ -140,8 +140,8 @@ TEST(LatentsPageTest, TheStepThatIsMostApartIsCorrectedForTheChoice) {
       view.separability.push_back(at);
     }
     const std::string text = answer(view);
-    EXPECT_EQ(has(text, "groups are most apart at step 3"), corrected < 0.05) << text;
-    EXPECT_EQ(has(text, "groups cannot be told apart"), corrected > 0.05) << text;
+    EXPECT_EQ(has(text, "groups differ most at step 3"), corrected < 0.05) << text;
+    EXPECT_EQ(has(text, "no difference at step 3"), corrected > 0.05) << text;
     EXPECT_TRUE(has(text, corrected < 0.05 ? "p\u00A0=\u00A00.02 after correction for 5 steps"
                                            : "p\u00A0=\u00A00.2 after correction for 5 steps"));
     EXPECT_FALSE(has(text, "of this step alone"));
@@ -151,22 +151,22 @@ TEST(LatentsPageTest, TheStepThatIsMostApartIsCorrectedForTheChoice) {
 TEST(LatentsPageTest, OneVideoAGroupIsNoTest) {
   const AnalysisView single = make_single_video_view();
   const std::string text = answer(single);
-  EXPECT_TRUE(has(text, "No test of a metric was made: every group has one video"));
+  EXPECT_TRUE(has(text, "No metric was tested: every group has one video"));
   EXPECT_FALSE(has(text, "differs")) << text;
   const std::string page = make_page(single);
   EXPECT_FALSE(has(page, "What differs</h2>"));
   EXPECT_FALSE(has(page, "permutations of a pair"));
   EXPECT_TRUE(has(page, "Metrics by step</h2>")) << "the numbers are shown all the same";
   EXPECT_TRUE(has(page, "There are no intervals"));
-  EXPECT_FALSE(has(page, "a band is its"));
+  EXPECT_FALSE(has(page, "the band is its"));
   EXPECT_TRUE(has(page, "No group has two videos, so there is no distance within a group."));
   AnalysisView explained = single;
   explained.no_tests_reason = "of each group one video is left";
-  EXPECT_TRUE(has(answer(explained), "No test of a metric was made: of each group one video is left."));
+  EXPECT_TRUE(has(answer(explained), "No metric was tested: of each group one video is left."));
   AnalysisView alone;
   alone.groups = {"only"};
   alone.videos = {5};
-  EXPECT_TRUE(has(answer(alone), "there is one group, and nothing to compare it with"));
+  EXPECT_TRUE(has(answer(alone), "there is only one group, and nothing to compare it with"));
   EXPECT_FALSE(make_page(alone).empty());
 }
 
@@ -183,7 +183,7 @@ TEST(LatentsPageTest, AbsentNumbersAreNeitherShownNorCounted) {
   EXPECT_TRUE(has(page, "<dd>0 of 1</dd>"));
   EXPECT_FALSE(has(page, ">temporal.motion</tspan>")) << "no panel without a number";
   EXPECT_TRUE(has(page, "<td>temporal.motion</td><td>there is no movement in one frame</td>"));
-  EXPECT_TRUE(has(page, "1 thing was left out"));
+  EXPECT_TRUE(has(page, "1 skipped item or note"));
   for (const char* odd : {"=\"nan", "=\"inf", ",nan", ",inf", ">nan", ">inf"}) EXPECT_FALSE(has(page, odd)) << odd;
 }
 
@@ -201,7 +201,7 @@ TEST(LatentsPageTest, ResultsOutsideOfTheFamilyNeverDiffer) {
   EXPECT_TRUE(has(answer(view), "No metric differs"));
   const std::string page = make_page(view);
   EXPECT_TRUE(has(page, "1 comparison of whole videos"));
-  EXPECT_TRUE(has(page, "These comparisons are not of the family that is corrected"));
+  EXPECT_TRUE(has(page, "These comparisons are not corrected for multiple testing"));
   EXPECT_TRUE(has(page, "prompt_000: 3.50 [3.20, 3.90]"));
 }
 
@@ -222,8 +222,8 @@ TEST(LatentsPageTest, AFullPageIsSmallAndTheSameEachTime) {
   const std::string page = make_page(view);
   EXPECT_LT(page.size(), 3'000'000u);
   EXPECT_EQ(page, make_page(view));
-  for (const char* section : {"What differs", "Metrics by step", "Where and when", "Channels", "Spectra",
-                              "Whole videos", "Separability", "Groups", "What was left out", "Methods"}) {
+  for (const char* section : {"What differs", "Metrics by step", "By metric and step", "Channels", "Spectra",
+                              "Whole videos", "Separability", "Groups", "Skipped items and notes", "Methods"}) {
     EXPECT_TRUE(has(page, std::string(section) + "</h2>")) << section;
   }
 }

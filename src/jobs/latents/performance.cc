@@ -95,7 +95,7 @@ Benchmark benchmark(const LatentsJobOptions& options, const LatentSet& set, cons
 }
 
 OutputKind performance_kind() {
-  return {"a report of performance", ReadAccess::everyone, make_json_recognizer("latents-performance", {"seconds"})};
+  return {"a performance report", ReadAccess::everyone, make_json_recognizer("latents-performance", {"seconds"})};
 }
 
 Json performance_json(const Performance& performance, const Benchmark& benchmark, const DeviceComparison& comparison,

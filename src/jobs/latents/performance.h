@@ -1,5 +1,5 @@
 // Input: the times of a run; a sample of latents.
-// Output: performance.json: time by part, bytes, peak memory; on request, the same measures at every CPU level and
+// Output: performance.json: time by stage, bytes, peak memory; on request, the same measures at every CPU level and
 //   number of threads, compared.
 // Never: is the same twice: it is the only output about the run itself.
 #pragma once

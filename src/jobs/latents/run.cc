@@ -54,7 +54,7 @@ std::vector<Plan::Need> estimate_later_memory(const LatentsJobOptions& options, 
   return out;
 }
 
-// Reports latents whose files were not read, in this run or an earlier one. They count as unusable, not as latents that
+// Reports latents whose files were not read, in this run or a previous one. They count as unusable, not as latents that
 // hold NaN.
 void report_damaged_latents(MetricTable& table, LatentSet& set, RunContext& context) {
   std::vector<std::optional<Error>> errors(table.without_numbers.size());
@@ -132,7 +132,7 @@ LatentsSummary run(const LatentsJobOptions& options, const ResultFiles& given, R
   LatentsSummary out = make_summary(set);
   out.performance.finding = lap.next();
   if (set.count_without_metadata() > 0) {
-    out.notes.push_back(fmt::format("{} of {} latents have no step_..._metadata.json beside them",
+    out.notes.push_back(fmt::format("{} of {} latents have no metadata file (step_..._metadata.json)",
                                     group_digits(set.count_without_metadata()), group_digits(set.files.size())));
   }
   // Memory that a later stage cannot have is reported before the work.
@@ -144,7 +144,7 @@ LatentsSummary run(const LatentsJobOptions& options, const ResultFiles& given, R
     throw Failure(ready.error());
   const bool made = make_results_folder(options.output);
   if (!made && !given) {
-    throw Failure(ErrorCode::conflict, "it has appeared while this run began", escape_unprintable(options.output),
+    throw Failure(ErrorCode::conflict, "it was created while this run started", escape_unprintable(options.output),
                   "run the same command again");
   }
   const ResultFiles files = made ? make_result_files(options) : given;
@@ -171,7 +171,7 @@ LatentsSummary run(const LatentsJobOptions& options, const ResultFiles& given, R
     out.already_complete = true;
     return out;
   }
-  // Separability and samples need the normalization, even if an earlier run measured everything.
+  // Separability and samples need the normalization, even if a previous run measured everything.
   const Normalization normalization = compute_normalization(options, set, context);
   out.performance.normalizing = lap.next();
   if (!checkpoint.finished()) {
@@ -194,7 +194,7 @@ LatentsSummary run(const LatentsJobOptions& options, const ResultFiles& given, R
       } catch (const Failure& failure) {
         // Users did not name this device, and the results are written: the failure becomes a note.
         if (failure.error().code != ErrorCode::unavailable) throw;
-        out.notes.push_back("no benchmark of the device: " + failure.error().message());
+        out.notes.push_back("the device was not benchmarked: " + failure.error().message());
       }
     }
     out.performance.all = all.next();
@@ -209,13 +209,13 @@ Plan plan(const LatentsJobOptions& options, RunContext& context) {
   const LatentFile& first = set.files.front();
   const MeasuringMemory memory = estimate_measuring_memory(options, set, dataset, context);
   Plan out;
-  out.lines = {{"latents", fmt::format("{} of {} x {} x {}, {} ({}), in {} videos of {} groups",
+  out.lines = {{"latents", fmt::format("{} with {} channels of {} x {}, {} ({}), in {} videos of {} groups",
                                        group_digits(set.files.size()), first.shape.channels, first.shape.height,
                                        first.shape.width, name_of(first.tensor.type), format_bytes(Bytes{set.bytes()}),
                                        group_digits(set.videos.size()), group_digits(set.groups()))},
                {"output", fmt::format("about {}", format_bytes(memory.row * set.files.size()))}};
   if (!set.unusable.empty())
-    out.lines.push_back({"not used", fmt::format("{} files", group_digits(set.unusable.size()))});
+    out.lines.push_back({"skipped", fmt::format("{} files", group_digits(set.unusable.size()))});
   out.figures = {{"latents", set.files.size()},
                  {"videos", set.videos.size()},
                  {"groups", set.groups()},

@@ -15,16 +15,18 @@ void report_series(const RenderSummary& summary, std::vector<std::string>& out) 
   const auto& series = summary.series;
   if (series.undated > 0) {
     out.push_back(
-        fmt::format("no date was understood in {} of {} series: nothing tells whether their rows go from old to new",
+        fmt::format("{} of {} series have no readable dates: the order of their rows was not checked; for tables, name "
+                    "the date column with --columns date=NAME",
                     group_digits(series.undated), group_digits(series.all)));
   }
   if (series.sorted > 0)
     out.push_back(
         fmt::format("{} of {} series were sorted by date", group_digits(series.sorted), group_digits(series.all)));
   if (summary.repeats > 0)
-    out.push_back(fmt::format("{} rows were left out: others have the same time", group_digits(summary.repeats)));
+    out.push_back(fmt::format("{} rows were dropped: another row of their series has the same time",
+                              group_digits(summary.repeats)));
   if (series.short_ones > 0) {
-    out.push_back(fmt::format("{} of {} series are shorter than a window: no chart is of them",
+    out.push_back(fmt::format("{} of {} series were skipped: they are shorter than a window",
                               group_digits(series.short_ones), group_digits(series.all)));
   }
 }
@@ -46,7 +48,7 @@ Json json_of(const RenderSummary& summary) {
 class RenderJob : public Job {
  public:
   Arguments arguments() override {
-    return {"INPUT", "series: CSV with a header, .npy, or FILE.h5:/DATASET", &options_.inputs, false};
+    return {"INPUT", "price series: CSV with a header, .npy, or FILE.h5:/DATASET", &options_.inputs, false};
   }
   std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override { render::describe(settings, options_); }
@@ -73,18 +75,22 @@ class RenderJob : public Job {
   Result run(RunContext& context, const PrintLines&) override {
     options_.fill_defaults();
     if (options_.output.empty()) {
-      throw Failure(ErrorCode::usage, "an output is needed", "-o",
-                    options_.sample > 0 ? "for example -o sheet.png" : "for example -o charts.h5");
+      throw Failure(ErrorCode::usage, "no output was given", "-o",
+                    options_.sample > 0 ? "name a file, for example -o sheet.png"
+                                        : "name a file or folder, for example -o charts.h5");
     }
     if (options_.sample > 0 && context.accelerator != nullptr)
-      context.accelerator->record_fallback("a sheet is the CPU's");
+      context.accelerator->record_fallback("contact sheets are drawn on the CPU");
     const RenderSummary summary =
         options_.sample > 0 ? draw_sheet(options_, sheet_, context) : render::run(options_, context);
     Result out;
-    for (const Error& error : summary.unusable) out.summary.push_back("not used: " + error.message());
+    for (const Error& error : summary.unusable) out.summary.push_back("skipped: " + error.message());
     report_charts(summary, out.summary);
     report_series(summary, out.summary);
-    if (summary.gaps > 0) out.summary.push_back(fmt::format("{} rows have no price: gaps", group_digits(summary.gaps)));
+    if (summary.gaps > 0) {
+      out.summary.push_back(
+          fmt::format("{} rows lack a usable price and are drawn as gaps", group_digits(summary.gaps)));
+    }
     out.json = [summary, part = static_cast<bool>(options_.share)] {
       Json json = json_of(summary);
       if (part) json["published"] = summary.published;
@@ -97,7 +103,7 @@ class RenderJob : public Job {
  private:
   // Reports a run that is not the last of the runs that make the output.
   void report_missing_shards(const RenderSummary& summary, std::vector<std::string>& out) const {
-    out.push_back(fmt::format("{} charts in {}, {}/s: part {} of {} of {}", group_digits(summary.drawn),
+    out.push_back(fmt::format("{} charts in {}, {}/s: --part {}/{} of {}", group_digits(summary.drawn),
                               format_duration(summary.seconds),
                               format_rate(static_cast<double>(summary.drawn) / std::max(summary.seconds, 1e-9)),
                               options_.share.index + 1, options_.share.of, options_.output));
@@ -109,18 +115,18 @@ class RenderJob : public Job {
     } else if (!summary.published) {
       report_missing_shards(summary, out);
     } else if (summary.drawn == 0 && summary.drawing_seconds == 0) {
-      out.push_back(fmt::format("{} is finished: {} charts, made of the same; nothing to do", options_.output,
-                                group_digits(summary.charts)));
+      out.push_back(fmt::format("{}: already complete, {} charts from the same inputs and options; nothing to do",
+                                options_.output, group_digits(summary.charts)));
     } else {
       out.push_back(fmt::format("{} charts in {}, {}/s, {}: {}", group_digits(summary.charts),
                                 format_duration(summary.seconds),
                                 format_rate(static_cast<double>(summary.drawn) / std::max(summary.seconds, 1e-9)),
                                 format_bytes(Bytes{summary.bytes}), options_.output));
-      out.push_back(fmt::format("drawn in {:.2f} s, put together in {:.2f} s, last sync {:.2f} s",
-                                summary.drawing_seconds, summary.merge_seconds, summary.sync_seconds));
+      out.push_back(fmt::format("drawing {:.2f} s, merging {:.2f} s, last sync {:.2f} s", summary.drawing_seconds,
+                                summary.merge_seconds, summary.sync_seconds));
       if (summary.drawn < summary.charts) {
         out.push_back(
-            fmt::format("{} charts were there from an earlier run", group_digits(summary.charts - summary.drawn)));
+            fmt::format("{} charts were drawn by a previous run", group_digits(summary.charts - summary.drawn)));
       }
     }
   }

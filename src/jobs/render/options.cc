@@ -20,7 +20,8 @@ void parse_size(const std::string& text, RenderOptions& options) {
   if (text == "auto") return;
   const std::vector<std::string> parts = split(text, 'x');
   if (parts.size() != 2) {
-    throw Failure(ErrorCode::usage, fmt::format("'{}' is not a size", text), "", "use WIDTHxHEIGHT, as 800x500");
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is not a size", text), "",
+                  "use WIDTHxHEIGHT, for example 800x500");
   }
   if (!parts[0].empty()) options.width = static_cast<int>(parse_whole_number(parts[0], 1, rle::kMaxSide));
   options.height = static_cast<int>(parse_whole_number(parts[1], 1, rle::kMaxSide));
@@ -50,8 +51,8 @@ void parse_columns(const std::string& text, RenderOptions& options) {
     const std::string role = equals == std::string::npos ? "close" : lower_ascii(trim(part.substr(0, equals)));
     const std::string name(trim(equals == std::string::npos ? part : part.substr(equals + 1)));
     if (kRoles.count(role) == 0 || name.empty()) {
-      throw Failure(ErrorCode::usage, fmt::format("'{}' names no column", part), "",
-                    "use ROLE=NAME with ROLE open, high, low, close, volume, date or time, as close=Adj Close");
+      throw Failure(ErrorCode::usage, fmt::format("'{}' does not name a column", part), "",
+                    "use ROLE=NAME, for example close=Adj Close; ROLE is open, high, low, close, volume, date or time");
     }
     options.columns[role] = name;
   }
@@ -68,63 +69,60 @@ std::optional<rle::Colour> parse_colour(const std::string& text) {
   const auto color = parse_color(text);
   if (!color) {
     throw Failure(ErrorCode::usage, fmt::format("'{}' is not a colour", text), "",
-                  "use a gray from 0 to 255, or #RRGGBB, as #c00020");
+                  "use a gray from 0 to 255, or #RRGGBB, for example #c00020");
   }
   return rle::Colour{(*color)[0], (*color)[1], (*color)[2]};
 }
 
 void describe(Settings& settings, RenderOptions& options) {
   settings.set_heading("Drawing");
-  settings.add_choice("style",
-                      "a line of the close; bars or candles of open, high, low and close; or the images of "
-                      "\"Re-imag(in)ing Price Trends\"",
-                      options.style);
+  settings.add_choice(
+      "style", "draw a line of closes, OHLC bars, candles, or the layout of \"Re-imag(in)ing Price Trends\" (jkx)",
+      options.style);
   settings.add_parsed(
-      "size", "WxH",
-      "width and height of a chart in pixels: 800x500; ohlc has 4 columns a bar and takes a height, x500; jkx has its "
-      "own",
+      "size", "WxH", "set a chart's size in pixels; 800x500, for ohlc a height only, such as x500; jkx has fixed sizes",
       "auto", [&options](const std::string& text) { parse_size(text, options); });
-  settings.add_parsed("line-width", "WIDTH", "of the line: 3px, or 3pt at --dpi", "3px",
-                      [&options](const std::string& text) { parse_line_width(text, options); });
-  settings.add_integer("dpi", "N", "dots an inch, where a width is in points", options.dpi, 1, 10000);
+  settings.add_parsed("line-width", "WIDTH", "set the width of the line, in pixels (3px) or in points at --dpi (3pt)",
+                      "3px", [&options](const std::string& text) { parse_line_width(text, options); });
+  settings.add_integer("dpi", "N", "set the dots per inch for widths in points", options.dpi, 1, 10000);
   const auto add_colour = [&settings](const char* name, const char* help, std::optional<rle::Colour>& value) {
     settings.add_parsed(name, "COLOUR", help, "auto",
                         [&value](const std::string& text) { value = parse_colour(text); });
   };
-  add_colour("ink", "a gray from 0, black, to 255, white, or #RRGGBB; auto is 0, for jkx 255", options.ink);
-  add_colour("paper", "the background's; auto is 255, for jkx 0", options.paper);
+  add_colour("ink", "draw in this gray from 0 (black) to 255 (white), or #RRGGBB; default: 0, or 255 for jkx",
+             options.ink);
+  add_colour("paper", "fill the background with this gray or #RRGGBB; default: 255, or 0 for jkx", options.paper);
   add_colour("rising",
-             "of ohlc's bars and candle's bodies that close no lower than they open; auto is the ink's, for a "
-             "body 0.8 of it",
+             "draw rising bars and candle bodies in this colour; default: that of --ink, paler for candle bodies",
              options.rising);
-  add_colour("falling", "of the others; auto is the ink's", options.falling);
-  settings.add_choice("channels", "auto is rgb where one of the colours is not gray", options.channels);
-  settings.add_switch("volume", "the volume, below the prices, a fifth of the height; auto is for jkx alone",
+  add_colour("falling", "draw falling bars and candle bodies in this colour; default: that of --ink", options.falling);
+  settings.add_choice("channels", "store gray or RGB pixels; auto is rgb if a colour is not gray", options.channels);
+  settings.add_switch("volume", "draw the volume in the lowest fifth of the chart; default: only for jkx",
                       options.volume);
-  settings.add_integer("ma", "N",
-                       "a moving average of N closes; 0 is none, -1 is for jkx as many as a window has rows, else none",
-                       options.average, -1, 1 << 20);
+  settings.add_integer(
+      "ma", "N", "draw a moving average of N closes; 0 is none, -1 is the rows of a window for jkx, otherwise none",
+      options.average, -1, 1 << 20);
   settings.set_heading("Series");
-  settings.add_integer("window", "N", "rows of the series in a chart; 0 is 100, for jkx 20", options.window, 0,
-                       1 << 20);
-  settings.add_integer("stride", "N", "rows from one chart's first to the next one's", options.stride, 1, 1 << 30);
+  settings.add_integer("window", "N", "draw N rows in each chart; 0 is 100, or 20 for jkx", options.window, 0, 1 << 20);
+  settings.add_integer("stride", "N", "move forward N rows from one chart to the next", options.stride, 1, 1 << 30);
   settings.add_parsed("columns", "ROLE=NAME,...",
-                      "columns whose header is not their role's name: close=Adj Close,date=Day", "",
-                      [&options](const std::string& text) { parse_columns(text, options); });
+                      "name columns with other headers: close=Adj Close,date=Day; date=none skips checking the order",
+                      "", [&options](const std::string& text) { parse_columns(text, options); });
   settings.add_text("by", "COLUMN",
-                    "the column that names the series, as symbol: windows never cross from one to another; none: the "
-                    "table is one series",
+                    "split the table into series by this column, such as symbol; none treats it as one series",
                     options.by);
-  settings.add_choice("sort", "date: puts rows in order that are not; none refuses them", options.sort);
-  settings.add_choice("duplicates",
-                      "of rows of one series with the same time, refuses all, or takes the first, the last, or all",
-                      options.duplicates);
-  settings.add_choice("date-order", "of dates like 01/02/03; auto decides by the whole column", options.date_order);
-  settings.add_choice("scale",
-                      "from the lowest to the highest price of each window, of the whole series, or of each window's "
-                      "logarithms",
-                      options.scale);
-  settings.add_parsed("labels", "H,...", "store close[t + H] / close[t] - 1, t being the window's last row", "",
+  settings.add_choice("sort", "sort rows by date (date), or refuse tables whose rows are not in order (none)",
+                      options.sort);
+  settings.add_choice(
+      "duplicates", "on rows with the same time in a series: refuse the file, use the first, use the last, or keep all",
+      options.duplicates);
+  settings.add_choice("date-order", "read dates like 01/02/03 in this order; auto decides from the whole column",
+                      options.date_order);
+  settings.add_choice(
+      "scale", "scale prices to each window, to the whole series, future included (global), or to window logarithms",
+      options.scale);
+  settings.add_parsed("labels", "H,...",
+                      "store the return H rows after a window's last row t: close[t + H] / close[t] - 1", "",
                       [&options](const std::string& text) {
                         options.horizons.clear();
                         if (trim(text).empty()) return;
@@ -132,48 +130,51 @@ void describe(Settings& settings, RenderOptions& options) {
                           options.horizons.push_back(parse_whole_number(trim(part), 1, 1 << 30));
                         }
                       });
-  settings.add_integer("limit", "N", "only the first N charts; 0 is all", options.limit, 0, 1LL << 48);
+  settings.add_integer("limit", "N", "draw only the first N charts; 0 draws all", options.limit, 0, 1LL << 48);
   settings.set_heading("Output");
-  settings.add_text("output", "OUTPUT", "the store, or the contact sheet with --sample", options.output);
-  settings.add_choice("store", "what is written: one file for hdf5, else a folder", options.store);
+  settings.add_text("output", "OUTPUT", "write the charts to this file or folder, or the contact sheet of --sample",
+                    options.output);
+  settings.add_choice("store", "write this format: one file for hdf5, otherwise a folder", options.store);
   settings.add_choice("dtype",
-                      "of a pixel: a byte; byte / 255; or a bit, 1 where the byte is 128 or more, eight in a byte",
+                      "store a pixel as a byte (u8), as byte / 255 (f32), or as a bit, 1 if the byte is at least 128",
                       options.dtype);
-  settings.add_integer("quality", "N", "of JPEG pictures, as libjpeg counts", options.quality, 1, 100);
-  settings.add_switch("virtual", "hdf5: leave the shards beside OUTPUT, which becomes a virtual dataset of them",
+  settings.add_integer("quality", "N", "set the JPEG quality from 1 to 100, as in libjpeg", options.quality, 1, 100);
+  settings.add_switch("virtual", "keep the shards of hdf5 beside OUTPUT, which becomes a virtual dataset over them",
                       options.virtual_set);
   settings.add_integer(
       "shard", "N",
-      "charts after which a killed run can go on; of a file of zarr and webdataset, of a folder of png "
-      "and jpeg",
+      "store N charts per shard: what a run resumes from, a zarr or webdataset file, a png or jpeg folder",
       options.shard, 1, 1LL << 40);
   describe(settings, options.share);
-  settings.add_integer("sample", "K", "draw K charts, evenly spaced, onto one PNG sheet, and stop", options.sample, 0,
-                       10000);
+  settings.add_integer("sample", "K",
+                       "draw only K charts, evenly spaced, onto one PNG contact sheet; 0 writes all charts",
+                       options.sample, 0, 10000);
 }
 
 void RenderOptions::fill_defaults() {
   if (share && sample > 0) {
-    throw Failure(ErrorCode::usage, "a sheet is not made in parts", "--part", "leave out --part or --sample");
+    throw Failure(ErrorCode::usage, "a contact sheet cannot be divided into shards", "--part",
+                  "leave out --part or --sample");
   }
   window_given = window > 0;
   if (line_pixels() > stroke::Rasterizer::kWidest) {
-    throw Failure(
-        ErrorCode::usage,
-        fmt::format("a line of {:.0f} pixels is wider than {:.0f}", line_pixels(), stroke::Rasterizer::kWidest),
-        "--line-width");
+    throw Failure(ErrorCode::usage,
+                  fmt::format("a line of {:.0f} pixels is too wide; the limit is {:.0f}", line_pixels(),
+                              stroke::Rasterizer::kWidest),
+                  "--line-width");
   }
   if (style == Style::jkx) {
     if (window == 0) window = 20;
     if (width > 0 || height > 0) {
-      throw Failure(ErrorCode::usage, "the style jkx has sizes of its own: 15x32, 60x64 and 180x96", "--size",
+      throw Failure(ErrorCode::usage, "the style jkx has fixed sizes: 15x32, 60x64 and 180x96", "--size",
                     "leave it out, and choose --window 5, 20 or 60");
     }
     if (kTrendHeights.count(window) == 0) {
-      throw Failure(ErrorCode::usage, fmt::format("the style jkx has windows of 5, 20 and 60 days, not {}", window),
-                    "--window");
+      throw Failure(ErrorCode::usage,
+                    fmt::format("the style jkx supports windows of 5, 20 and 60 rows, not {}", window), "--window");
     }
-    if (scale != PriceScaling::window) throw Failure(ErrorCode::usage, "the style jkx scales by window", "--scale");
+    if (scale != PriceScaling::window)
+      throw Failure(ErrorCode::usage, "the style jkx supports only the scale window", "--scale");
     width = static_cast<int>(3 * window);
     height = kTrendHeights.at(window);
     if (average < 0) average = window;
@@ -183,16 +184,18 @@ void RenderOptions::fill_defaults() {
   }
   average = std::max(0LL, average);
   if (has_volume() && height < 5) {
-    throw Failure(ErrorCode::usage, fmt::format("a chart {} pixels high has no row for the volume", height), "--size",
-                  "use at least 5, or --no-volume");
+    throw Failure(ErrorCode::usage, fmt::format("a chart {} pixels high is too small to show the volume", height),
+                  "--size", "use a height of at least 5, or --no-volume");
   }
   if (style == Style::ohlc) {
     if (width > 0) {
-      throw Failure(ErrorCode::usage, fmt::format("the style ohlc is {} pixels wide: 4 a bar", 4 * window), "--size",
-                    fmt::format("give the height alone, as x{}", height));
+      throw Failure(ErrorCode::usage,
+                    fmt::format("the style ohlc sets the width itself: {} pixels, 4 per bar", 4 * window), "--size",
+                    fmt::format("give only the height, for example x{}", height));
     }
     if (4 * window > rle::kMaxSide) {
-      throw Failure(ErrorCode::usage, fmt::format("{} bars are wider than {} pixels", window, rle::kMaxSide),
+      throw Failure(ErrorCode::usage,
+                    fmt::format("{} bars of 4 pixels are too wide; the limit is {} pixels", window, rle::kMaxSide),
                     "--window");
     }
     width = static_cast<int>(4 * window);
@@ -201,19 +204,20 @@ void RenderOptions::fill_defaults() {
   }
   fill_default_colours();
   if (virtual_set && store != ChartStore::hdf5) {
-    throw Failure(ErrorCode::usage, fmt::format("the store {} has no virtual datasets", choice_name(store)),
+    throw Failure(ErrorCode::usage, fmt::format("the store {} does not support virtual datasets", choice_name(store)),
                   "--virtual", "leave it out, or use --store hdf5");
   }
   const auto refuse_dtype = [&](const char* why, const char* remedy) {
-    throw Failure(ErrorCode::usage, fmt::format("{}, and not {}", why, choice_name(dtype)), "--dtype", remedy);
+    throw Failure(ErrorCode::usage, fmt::format("{}, not {}", why, choice_name(dtype)), "--dtype", remedy);
   };
   if (store == ChartStore::jpeg && dtype != PixelType::u8)
-    refuse_dtype("JPEG holds u8", "leave it out, or use another --store");
+    refuse_dtype("JPEG stores only u8", "leave it out, or use another --store");
   if ((store == ChartStore::png || store == ChartStore::webdataset) && dtype == PixelType::f32) {
-    refuse_dtype("PNG holds u8 and bit", "leave it out, or use another --store");
+    refuse_dtype("PNG stores only u8 and bit", "leave it out, or use another --store");
   }
   if (rgb && dtype == PixelType::bit) {
-    throw Failure(ErrorCode::usage, "bits have no colours", "--dtype", "use --channels gray, or --dtype u8");
+    throw Failure(ErrorCode::usage, "bit does not support colours", "--dtype",
+                  "use --dtype u8, or grays without --channels rgb");
   }
 }
 
@@ -231,7 +235,8 @@ void RenderOptions::fill_default_colours() {
   if (!rising) rising = style == Style::candle ? rle::colour_table(*paper, *ink)[chart::kRising] : *ink;
   const bool coloured = !ink->gray() || !paper->gray() || !rising->gray() || !falling->gray();
   if (channels == ChannelMode::gray && coloured) {
-    throw Failure(ErrorCode::usage, "a colour is given", "--channels", "leave it out, or give grays from 0 to 255");
+    throw Failure(ErrorCode::usage, "gray does not support the given colours", "--channels",
+                  "leave it out, or give grays from 0 to 255");
   }
   rgb = channels == ChannelMode::rgb || coloured;
 }

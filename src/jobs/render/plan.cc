@@ -17,8 +17,9 @@ namespace {
   std::size_t longest = 0;
   for (const PriceSource& source : plan.sources) longest = std::max(longest, source.rows);
   throw Failure(ErrorCode::bad_data,
-                fmt::format("no input holds a window of {} rows; the longest has {}", options.window, longest), "",
-                longest > 0 ? fmt::format("try --window {}", longest) : "");
+                fmt::format("no series has the {} rows of a window; the longest has {}", options.window, longest), "",
+                // The style jkx has windows of 5, 20 and 60 rows only.
+                longest > 0 && options.style != Style::jkx ? fmt::format("use --window {}", longest) : "");
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ ChartPlan::SeriesCounts ChartPlan::series(const RenderOptions& options) const {
 
 ChartPlan make_plan(const RenderOptions& options, RunContext& context) {
   if (options.inputs.empty()) {
-    throw Failure(ErrorCode::usage, "an input is needed", "render", "name CSV, .npy or HDF5 files");
+    throw Failure(ErrorCode::usage, "no input was given", "render", "name CSV, .npy or HDF5 files");
   }
   ChartPlan plan;
   SourceOpener opener(options, context);
@@ -83,15 +84,17 @@ ChartPlan make_plan(const RenderOptions& options, RunContext& context) {
   for (const PriceSource& source : plan.sources) {
     if ((options.style != Style::line || options.window_given) &&
         source.window_length(options) != static_cast<std::size_t>(options.window)) {
-      throw Failure(ErrorCode::usage,
-                    fmt::format("its windows have {} rows, not {}", source.window_length(options), options.window),
-                    source.name, fmt::format("use --window {}", source.window_length(options)));
+      throw Failure(
+          ErrorCode::usage,
+          fmt::format("its windows have {} rows, but --window is {}", source.window_length(options), options.window),
+          source.name,
+          fmt::format("use --window {}, or a one-dimensional array for one series", source.window_length(options)));
     }
     if (source.window_length(options) != plan.window) {
       throw Failure(ErrorCode::usage,
-                    fmt::format("its windows have {} rows, those of {} have {}", source.window_length(options),
+                    fmt::format("its windows have {} rows, but those of {} have {}", source.window_length(options),
                                 plan.sources.front().name, plan.window),
-                    source.name, "give inputs of one window length, or series together with --window");
+                    source.name, "use inputs with windows of one length; set that of series with --window");
     }
     plan.first.push_back(plan.charts);
     plan.charts += source.windows(options);

@@ -368,7 +368,7 @@ Plan estimate(const RenderOptions& options, RunContext& context) {
   const std::uint64_t tokens = chain::count_tokens(context, item, kMaxInFlight);
   Plan out;
   out.lines = {
-      {"charts", fmt::format("{} of {} x {} pixels, windows of {} rows from {} inputs ({} rows without a price)",
+      {"charts", fmt::format("{} of {} x {} pixels, windows of {} rows from {} series ({} rows without a price)",
                              group_digits(plan.charts), options.width, options.height, plan.window, plan.sources.size(),
                              group_digits(plan.gaps()))},
       {"shards", fmt::format("{} of {} charts", group_digits(parts.count()), group_digits(parts.each))},
@@ -379,8 +379,8 @@ Plan estimate(const RenderOptions& options, RunContext& context) {
                  {"shards", parts.count()}, {"shard", parts.each},           {"output_bytes", all_bytes},
                  {"batch", batch}};
   if (options.share) {
-    out.lines.push_back({"part", fmt::format("{} of {}: {} charts in {} shards", options.share.index + 1,
-                                             options.share.of, group_digits(drawn), group_digits(drawn_shards))});
+    out.lines.push_back({"this run", fmt::format("{} of {}: {} charts in {} shards", options.share.index + 1,
+                                                 options.share.of, group_digits(drawn), group_digits(drawn_shards))});
     out.figures["part_charts"] = drawn;
     out.figures["part_shards"] = drawn_shards;
   }

@@ -91,7 +91,7 @@ Collector::Collector(const Options& options, const Setup& setup, const Collector
     if (setup.heads[h].task == model::ModelTask::keypoints) heads_[h].peaks.resize(setup.heads[h].classes.size());
     if (!of.resume_state) continue;
     if (of.resume_state->heads[h].peaks.size() != heads_[h].peaks.size())
-      throw Failure(ErrorCode::bad_data, "this checkpoint is of other points", name_);
+      throw Failure(ErrorCode::bad_data, "the checkpoint has other keypoints", name_);
     heads_[h].peaks = of.resume_state->heads[h].peaks;
     heads_[h].votes = of.resume_state->heads[h].votes;
   }
@@ -107,7 +107,7 @@ void Collector::check(const CollectorParameters& of) {
   const auto& starts = of.y.starts();
   if (of.resume_state->next_row == 0 || of.resume_state->next_row >= starts.size() ||
       static_cast<std::int64_t>(of.resume_state->rows) != starts[of.resume_state->next_row] - of.y.before())
-    throw Failure(ErrorCode::bad_data, "this checkpoint is of another picture", of.name);
+    throw Failure(ErrorCode::bad_data, "the checkpoint belongs to another picture", of.name);
 }
 
 void Collector::open_photo(const std::string& path, RunContext& context) {
@@ -116,7 +116,8 @@ void Collector::open_photo(const std::string& path, RunContext& context) {
   const std::string state = format_file_state(*file);
   photo_ = PictureRows::open(std::move(file), decode_options(options_.files, context), kAhead).or_throw();
   if (!source_.starts_with(state) || photo_->info().width != width_ || photo_->info().height != height_)
-    throw Failure(ErrorCode::conflict, "it was changed while it was worked at", path, "run the same command again");
+    throw Failure(ErrorCode::conflict, "the file changed while it was being processed", path,
+                  "run the same command again");
   if (photo_->is_held_whole()) photo_->spool(work_folder_->folder(name_));
   photo_row_.resize(photo_->row_bytes());
   pixels_.resize(static_cast<std::size_t>(width_) * 3);
@@ -288,7 +289,8 @@ Outcome<PictureResult> Collector::finish(PictureResult result) {
     if (!finished) {
       failed_ = finished.error();
     } else if (hex_of_bytes(finished->hash) != result.hash) {
-      failed_ = Error{ErrorCode::conflict, "it was changed while it was worked at", "", "run the same command again"};
+      failed_ =
+          Error{ErrorCode::conflict, "the file changed while it was being processed", "", "run the same command again"};
     }
   }
   result.windows = windows_;

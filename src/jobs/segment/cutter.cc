@@ -18,9 +18,9 @@ Cutter::Cutter(const Options& options, const Setup& setup, std::unique_ptr<Pixel
   x_.emplace(rows_->width(), setup.width, options.overlap);
   if (!y_->can_pad(options.padding) || !x_->can_pad(options.padding)) {
     throw Failure(ErrorCode::unsupported,
-                  fmt::format("it is {} x {}, too small to fill a window of {} x {} by --pad {}", rows_->width(),
+                  fmt::format("{} x {} is too small to fill a window of {} x {} with --pad {}", rows_->width(),
                               rows_->height(), setup.width, setup.height, choice_name(options.padding)),
-                  name, "--pad replicate fills any");
+                  name, "use --pad replicate, which fills any window");
   }
 }
 

@@ -37,7 +37,7 @@ class Cutter {
   Bytes memory_cost() const;
   const PixelRows& rows() const { return *rows_; }
   // Allocates the rows; their memory must be reserved already. The first window will be in row `first_row` of windows.
-  // `folder` is as in Rows.
+  // `folder` is as in PixelRows::begin().
   void begin(std::uint64_t first_row, const std::string& folder);
   // Writes the next window, in row order, to `out` in the networks' input formats, one after the other, each [channels,
   // height, width]. Returns false after the last window. Throws a Failure if the file ends early.

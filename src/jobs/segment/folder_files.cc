@@ -20,7 +20,7 @@ OutputKind table_kind(const RecordTable& table) {
   constexpr std::size_t kAlways = 3;
   std::string beginning;
   for (std::size_t k = 0; k < kAlways; ++k) beginning += table.columns[k] + ",";
-  return {"a table of this job", ReadAccess::everyone, [beginning](FileReader& file) {
+  return {"a table of millrace segment", ReadAccess::everyone, [beginning](FileReader& file) {
             const auto front = file.peek();
             return std::string_view(reinterpret_cast<const char*>(front.data()), front.size()).starts_with(beginning);
           }};

@@ -16,7 +16,7 @@ void check_folder_files(const Options& options, const Setup& setup);
 // if it is not requested, as it would show outdated results.
 std::string write_folder_files(const Options& options, const PageView& view, RunContext& context);
 
-// Removes run.json if the folder holds nothing but run.json and the folder of unfinished results; then returns true.
+// Removes run.json if the folder holds nothing but run.json and the work folder; then returns true.
 bool remove_run_record_if_empty(const std::string& output);
 
 }  // namespace millrace::segment

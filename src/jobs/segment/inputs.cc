@@ -32,9 +32,9 @@ bool is_result(const std::string& path) {
 // Returns a converter for medical volumes, which are recognized by their names.
 std::optional<std::string> converter_of(const std::string& path) {
   const std::string name = lower_ascii(file_name(path));
-  if (name.ends_with(".dcm")) return "DCMTK's dcm2img makes a PNG of DICOM";
+  if (name.ends_with(".dcm")) return "convert it to PNG, for example with DCMTK's dcm2img";
   if (name.ends_with(".nii") || name.ends_with(".nii.gz"))
-    return "NIfTI is a volume: nibabel reads it, save its slices as PNG";
+    return "it is a volume: save its slices as PNG, for example with nibabel";
   return std::nullopt;
 }
 
@@ -43,7 +43,8 @@ std::optional<std::string> converter_of(const std::string& path) {
 bool is_input(const Options&, const std::string& path) { return has_picture_extension(path); }
 
 SegmentInputs find_inputs(const Options& options, const RunContext& context) {
-  if (options.inputs.empty()) throw Failure(ErrorCode::usage, "pictures are needed", "PATH", "name files or folders");
+  if (options.inputs.empty())
+    throw Failure(ErrorCode::usage, "no pictures were named", "PATH", "name picture files or folders");
   InputRules rules;
   rules.argument = "PATH";
   const auto output = real_path(options.output);
@@ -63,14 +64,14 @@ SegmentInputs find_inputs(const Options& options, const RunContext& context) {
   out.unreadable = std::move(found.unreadable);
   for (SegmentInput& input : found.inputs) {
     if (auto remedy = converter_of(input.file.path)) {
-      out.unreadable.push_back({ErrorCode::unsupported, "this format is not read", input.file.path, *remedy});
+      out.unreadable.push_back({ErrorCode::unsupported, "this format is not supported", input.file.path, *remedy});
     } else {
       out.pictures.push_back(std::move(input));
     }
   }
   if (const auto roi = real_path(options.roi); roi && output && is_inside(*roi, *output)) {
-    throw Failure(ErrorCode::usage, "it lies in the folder of results, which are written over it", "--roi",
-                  "keep it elsewhere");
+    throw Failure(ErrorCode::usage, "this lies in the results folder, where results may overwrite it", "--roi",
+                  "move it to another folder");
   }
   return out;
 }

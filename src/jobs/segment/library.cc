@@ -43,17 +43,21 @@ struct ParsedOptions {
   void apply(const std::vector<std::string>& models, const Segmenter::Options& given) {
     for (const auto& [name, values] : given) {
       if (settings.has_option(name) && !is_supported_option(name))
-        throw Failure(ErrorCode::usage, "it is nothing that a Segmenter takes, which works on arrays in memory", name,
-                      name == "model" ? "models come first, by themselves" : "the job 'segment' takes it, over files");
+        throw Failure(
+            ErrorCode::usage, "this option is not supported by a Segmenter, which works on arrays in memory", name,
+            name == "model" ? "pass the models as the first argument" : "use the job 'segment', which works on files");
       settings.apply_flag(name, values);
     }
-    if (models.empty()) throw Failure(ErrorCode::usage, "there is none", "model", "name the ONNX file of a network");
+    if (models.empty())
+      throw Failure(ErrorCode::usage, "no model was named", "model", "name the ONNX file of a network");
     options.models = models;
     options.write = {};
     if (options.min_dice)
       throw Failure(ErrorCode::usage,
-                    "auto is decided by windows of all pictures of a run, and a Segmenter does not know its images yet",
-                    "precision", "say f32 or bf16; the job 'segment' with --plan says how far masks agree");
+                    "auto is not supported: it compares windows of all pictures of a run, and a Segmenter does not "
+                    "know its images yet",
+                    "precision",
+                    "use f32 or bf16; 'millrace segment --precision auto --plan' shows how well masks agree");
   }
 };
 
@@ -242,8 +246,8 @@ std::vector<SegmentedImage> Segmenter::segment(std::span<const ArrayView> images
   check_images(wishes.regions, "region");
   if (!wishes.regions.empty()) {
     if (wishes.regions.size() != images.size())
-      throw Failure(ErrorCode::usage, fmt::format("there are {}, of {} images", wishes.regions.size(), images.size()),
-                    "regions", "give one of each image");
+      throw Failure(ErrorCode::usage, fmt::format("{} given for {} images", wishes.regions.size(), images.size()),
+                    "regions", "give one for each image");
     segment::refuse_region_of_square(state_->networks->setup());
   }
   segment::CallResources working(state_->described.running.threads, *state_->budget, wishes.cancel);

@@ -19,10 +19,10 @@ MaskRows::MaskRows(const Setup& setup, int width, int height)
 void MaskRows::restore(std::size_t head, const std::vector<ClassResult>& class_counts, std::uint64_t rows) {
   Mask& mask = heads_[head];
   if (class_counts.size() != mask.classes.size())
-    throw Failure(ErrorCode::bad_data, "this checkpoint is of other classes");
+    throw Failure(ErrorCode::bad_data, "the checkpoint has other classes");
   for (const ClassResult& each : class_counts)
     if (each.pixels > rows * width_ || each.at_edge > each.pixels)
-      throw Failure(ErrorCode::bad_data, "this checkpoint has more pixels than its picture");
+      throw Failure(ErrorCode::bad_data, "the checkpoint has more pixels than its picture");
   mask.classes = class_counts;
   rows_ = rows;
 }
@@ -64,8 +64,8 @@ Outcome<void> MaskRows::finish(PictureResult& result) const {
     for (const double each : head.numbers) finite = finite && std::isfinite(each);
   }
   if (finite) return {};
-  return Error{ErrorCode::bad_data, "the network gave NaN or infinity for a part of it", "",
-               "check the model card's range, mean and std; a network that needs float32 fails in bf16"};
+  return Error{ErrorCode::bad_data, "the network produced NaN or infinity", "",
+               "check range, mean and std in the model card; a network that needs float32 fails in bf16"};
 }
 
 }  // namespace millrace::segment

@@ -35,9 +35,9 @@ void Networks::throw_unless_it_fits(Bytes window) const {
   const Bytes left = budget_.largest_grant();
   if (window > left)
     throw OutOfMemory(ErrorCode::out_of_memory,
-                      fmt::format("a window of {} x {} takes {}, and {} are left", setup_.width, setup_.height,
+                      fmt::format("a window of {} x {} needs {}, and only {} are free", setup_.width, setup_.height,
                                   format_bytes(window), format_bytes(left)),
-                      "--window", "allow more with --memory, or take a smaller window");
+                      "--window", "increase --memory, or use a smaller window");
 }
 
 void Networks::run_cancellable(const CancelToken& cancel, const std::function<void()>& work) {

@@ -23,7 +23,7 @@ class Networks {
   // context's budget must outlive this object.
   Networks(const Options& options, RunContext& context);
   // Compiles the networks in this precision, for as many threads as the context has. Throws what the ensemble and
-  // complete() throw.
+  // complete_setup() throw.
   void compile(model::Precision precision, const RunContext& context);
 
   // Setup of the networks; it is complete once they are compiled. Code that tries them before may complete it.

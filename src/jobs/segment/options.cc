@@ -36,9 +36,8 @@ OutputSelection parse_output_selection(const std::string& text) {
 
 void describe_precision(Settings& settings, Options& options) {
   settings.add_parsed("precision", "f32|bf16|auto[=DICE]",
-                      "what the network computes in; bf16 gives other results, faster on some CPUs; auto: bf16 where "
-                      "masks of a sample of this run's windows agree to this Dice, 0.99 unless told, else f32",
-                      "f32", [&options](const std::string& text) {
+                      "compute in f32 or bf16; auto: bf16 if sample masks agree with f32 to this Dice (0.99)", "f32",
+                      [&options](const std::string& text) {
                         constexpr double kDefaultMinDice = 0.99;
                         options.min_dice.reset();
                         const std::string policy = "auto";
@@ -57,64 +56,58 @@ void describe_precision(Settings& settings, Options& options) {
 }  // namespace
 
 void describe(Settings& settings, Options& options) {
-  settings.add_text("output", "DIR", "the folder of results; it is made", options.output);
+  settings.add_text("output", "DIR", "write results into this folder, which is created", options.output);
   settings.add_parsed("write", "LIST",
-                      "what is written of a picture: mask, probability, overlay, contours; csv: the table alone, which "
-                      "is always written",
+                      "choose results per picture: mask, probability, overlay, contours; csv: only the tables",
                       options.write_text, [&options](const std::string& text) {
                         options.write = parse_output_selection(text);
                         options.write_text = text;
                       });
-  settings.add_choice(
-      "format",
-      "of masks, probabilities and overlays; PNG holds no probabilities, which then are NPY, and arrays "
-      "are no pictures: overlays then are PNG",
-      options.format);
-  millrace::describe(settings, options.shard_spec, "picture", "the last of them writes the table");
+  settings.add_choice("format", "set the file format; png: probabilities become .npy; npy, zarr: overlays become .png",
+                      options.format);
+  millrace::describe(settings, options.shard_spec, "picture", "the last run writes the tables");
   describe_mixed_hardware(settings, options.network);
-  settings.add_switch("report", "also write report.html, a page to look through", options.report);
-  settings.set_heading("The model");
-  settings.add_list("model", "M.onnx", "the network; several are asked together, and agree on means", options.models);
-  settings.add_list("card", "M.json", "what its file does not say; M.json beside it unless told", options.cards);
+  settings.add_switch("report", "also write report.html, a page to review the masks", options.report);
+  settings.set_heading("Model");
+  settings.add_list("model", "M.onnx", "use this ONNX network; repeat it for an ensemble, whose outputs are averaged",
+                    options.models);
+  settings.add_list("card", "M.json", "read the model card from this file; default: M.json beside the model",
+                    options.cards);
   millrace::describe(settings, options.network, "pixel of the mask is set", "windows");
   describe_precision(settings, options);
-  settings.add_choice("tta", "also ask of each window turned over: top and bottom, left and right, or each and both",
+  settings.add_choice("tta", "average over flips: h (top-bottom), w (left-right), hw (both; 4 times the work)",
                       options.flips);
-  settings.add_parsed("tta-mean", "probability|raw",
-                      "of the outputs of these: the mean of probabilities, or of raw outputs", "probability",
-                      [&options](const std::string& text) {
+  settings.add_parsed("tta-mean", "probability|raw", "average probabilities or raw outputs over the flips of --tta",
+                      "probability", [&options](const std::string& text) {
                         options.flip_mean.reset();
                         for (const auto& each : choices_of(model::FlipMean{}))
                           if (text == each.name) options.flip_mean = each.value;
                         if (!options.flip_mean) refuse(text, "--tta-mean", "probability or raw");
                       });
-  settings.add_switch("describe", "write a first card for --model to stdout, and do nothing else", options.describe);
-  settings.set_heading("The square");
-  add_card_option(
-      settings, "preprocess",
-      "bring a picture to a square first: the field of view of a fundus photograph, or all of it; results come "
-      "back to the picture's own pixels; auto: the card's, or none",
-      options.preprocess);
+  settings.add_switch("describe", "write a draft card for --model to stdout, and stop", options.describe);
+  settings.set_heading("Preprocessing");
+  add_card_option(settings, "preprocess",
+                  "make a square first: fundus (field of view) or square (all of it); auto: the card's, else none",
+                  options.preprocess);
   settings.add_parsed("size", "PIXELS",
-                      "side of the square; auto: the card's, or 1024; of classes and numbers a window", "auto",
-                      [&options](const std::string& text) {
+                      "set the side of the square; auto: the card's, else 1024; for classes and numbers, the window",
+                      "auto", [&options](const std::string& text) {
                         options.size.reset();
                         if (text != "auto") options.size = parse_whole_number(text, 16, 8192);
                       });
   settings.set_heading("Windows");
-  describe_window(settings, options.network, "side of a window; auto: the model's own, the card's, or 512");
-  settings.add_parsed("overlap", "X", "of neighbouring windows, as a share of one", "0.5",
+  describe_window(settings, options.network, "set the side of a window; auto: the model's own, the card's, else 512");
+  settings.add_parsed("overlap", "X", "overlap neighboring windows by this share of their side", "0.5",
                       [&options](const std::string& text) { options.overlap = parse_number(text, 0, 0.9999); });
-  settings.add_choice("importance", "what a window's pixels count where windows overlap", options.importance);
-  settings.add_choice("pad", "what lies around a picture that is smaller than a window", options.padding);
+  settings.add_choice("importance", "weight pixels where windows overlap; gaussian: the center of a window counts most",
+                      options.importance);
+  settings.add_choice("pad", "fill the area around a picture that is smaller than a window", options.padding);
   settings.add_text("roi", "MASK|DIR",
-                    "leave out windows where this picture, of the photograph's own size, is black; of a folder the one "
-                    "of the same name, or with .png behind it or in place of its ending",
+                    "skip windows where this mask of the picture's size is black; DIR: one mask per picture, by name",
                     options.roi);
-  settings.add_switch(
-      "skip-empty", "leave out windows in which the pixels of every channel lie within 16 of 255 levels of each other",
-      options.skip_empty);
-  settings.set_heading("Which pictures");
+  settings.add_switch("skip-empty", "skip windows whose pixels differ by at most 16 of 255 levels in every channel",
+                      options.skip_empty);
+  settings.set_heading("Input files");
   millrace::describe(settings, options.files);
 }
 

@@ -32,14 +32,14 @@ class RunReader {
       out |= (byte & 0x7F) << shift;
       if (byte < 0x80) return out;
     }
-    throw Failure(ErrorCode::bad_data, "the runs of labels are not as this program writes them");
+    throw Failure(ErrorCode::bad_data, "the stored contour rows are damaged");
   }
 
  private:
   std::byte take() {
     if (next_ == bytes_.size()) {
       bytes_.resize(std::min<std::uint64_t>(kPending, file_.size() - at_));
-      if (bytes_.empty()) throw Failure(ErrorCode::bad_data, "the runs of labels end too soon");
+      if (bytes_.empty()) throw Failure(ErrorCode::bad_data, "the stored contour rows end too early");
       file_.read_at(at_, bytes_);
       at_ += bytes_.size();
       next_ = 0;
@@ -118,9 +118,7 @@ std::vector<std::uint32_t> Outlines::write(const std::string& path) const {
     flush();
   });
   RunReader reader(runs_);
-  const auto refuse = [] {
-    throw Failure(ErrorCode::bad_data, "the runs of labels are not as this program writes them");
-  };
+  const auto refuse = [] { throw Failure(ErrorCode::bad_data, "the stored contour rows are damaged"); };
   std::vector<LabelRun> row;
   std::size_t rows = 0;
   for (; !reader.at_end(); ++rows) {

@@ -15,8 +15,8 @@ namespace millrace::segment {
 
 class Outlines {
  public:
-  // Stores rows in `file`, in a folder that belongs to this run alone. `saved` is the value that save() returned; if
-  // empty, there are no rows yet.
+  // Stores rows in `file`, in a folder that belongs to this run alone. `resume_state` is the value that save()
+  // returned; if empty, there are no rows yet.
   Outlines(std::vector<model::Head::Label> labels, std::size_t width, std::size_t height, const std::string& file,
            const std::string& resume_state);
 

@@ -124,19 +124,18 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
   page.section("Pictures");
   const auto wrong = std::count_if(shown.begin(), shown.end(), [](const Suspect& each) { return each.weight > 0; });
   page.paragraph(fmt::format(
-      "{} {}double click or + enlarges, and what is enlarged can be moved.",
-      wrong == 0 ? "None looks wrong by what is counted."
-      : wrong == 1
-          ? "One looks wrong by what is counted, and comes first."
-          : group_digits(static_cast<std::uint64_t>(wrong)) + " look wrong by what is counted, and come first.",
-      classes.empty() && points.empty() ? "A " : "The slider goes from the photograph to the mask; a "));
+      "{} {}Double-click or press + to zoom in, then drag to move.",
+      wrong == 0   ? "No picture was flagged."
+      : wrong == 1 ? "One picture was flagged, and is shown first."
+                   : group_digits(static_cast<std::uint64_t>(wrong)) + " pictures were flagged, and are shown first.",
+      classes.empty() && points.empty() ? "" : "The slider fades from the photograph to the mask. "));
   for (std::size_t h = 0; h < view.setup.heads.size(); ++h)
     if (is_disagreement_common(view.pictures, h))
       page.warning(name_in(view.setup.heads[h],
-                           "in most pictures models disagree about more than half of what any of them finds. Look at "
-                           "their model cards: one may be given its pictures otherwise than it was trained."));
+                           "in most pictures, the models disagree on more than half of the labeled pixels. Check their "
+                           "model cards: one model may get its input in another form than in training."));
   if (shown.size() < all)
-    page.note(fmt::format("The {} that look most wrong, of {}; pictures.csv has all.", group_digits(shown.size()),
+    page.note(fmt::format("The {} most suspicious pictures of {}; pictures.csv lists all.", group_digits(shown.size()),
                           group_digits(all)));
   std::vector<const PictureResult*> pictures;
   for (const Suspect& each : shown) pictures.push_back(&view.pictures[each.picture]);
@@ -153,10 +152,11 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
   std::vector<SmallPhoto> photos = make_small_photos(pictures, view.output, view.setup, view.files, draw, context);
   const auto without = std::count_if(photos.begin(), photos.end(), [](const auto& each) { return each.jpeg.empty(); });
   if (without > 0)
-    page.note(fmt::format("{} shown without the photograph: it was changed or moved since, or is too large for a page.",
-                          without == 1 ? "One is" : group_digits(static_cast<std::uint64_t>(without)) + " are"));
+    page.note(
+        fmt::format("{} shown without the photograph: it has changed or moved since, or is too large for this page.",
+                    without == 1 ? "One is" : group_digits(static_cast<std::uint64_t>(without)) + " are"));
   std::vector<report::PageLayer> layers;
-  std::vector<std::string> orders = {"what looks wrong first", "by name"};
+  std::vector<std::string> orders = {"flagged first", "by name"};
   const auto picture_of = [&](std::size_t k) -> const PictureResult& { return *pictures[k]; };
   std::vector<std::vector<std::size_t>> ranks = {
       ranks_by(shown.size(), [](std::size_t a, std::size_t b) { return a < b; }),
@@ -201,7 +201,11 @@ void add_pictures(report::PageWriter& page, const PageView& view, RunContext& co
 // most.
 void add_areas(report::PageWriter& page, const PageView& view) {
   report::Table table;
-  table.columns = {{"class"}, {"pictures with it", true}, {"least", true}, {"median", true}, {"most", true}};
+  table.columns = {{"class"},
+                   {"pictures with this class", true},
+                   {"smallest share", true},
+                   {"median share", true},
+                   {"largest share", true}};
   report::LinePlot plot;
   constexpr int kSteps = 100;
   for (int k = 0; k <= kSteps; ++k) plot.x.push_back(k);
@@ -231,17 +235,17 @@ void add_areas(report::PageWriter& page, const PageView& view) {
   }
   if (table.rows.empty()) return;
   page.section("Areas");
-  table.note = "Shares of all pixels of a picture.";
+  table.note = "Share of a picture's pixels that the class covers.";
   page.table(table);
   constexpr std::size_t kEnough = 3, kMaxPanels = 24;
   if (view.pictures.size() < kEnough) return;
   if (plot.panels.size() > kMaxPanels) plot.panels.resize(kMaxPanels);
-  plot.title = "How areas are spread";
+  plot.title = "Distribution of areas";
   plot.caption = fmt::format(
-      "Of {} pictures, in the order of how much of each the class covers: from the one with least "
-      "on the left to the one with most on the right.",
+      "Share of each of {} pictures that the class covers, sorted from the smallest share (left) to the largest "
+      "(right).",
       group_digits(view.pictures.size()));
-  plot.description = "Lines that rise from the least share to the greatest.";
+  plot.description = "Lines that rise from the smallest share to the largest.";
   plot.x_title = "pictures (%)";
   plot.names = {"share"};
   page.figure(draw(plot));
@@ -255,7 +259,8 @@ void add_rows(report::PageWriter& page, RecordTable table, const std::string& fi
   const std::size_t all = table.rows.size();
   if (all > report::kMaxNumberRows) {
     table.rows.resize(report::kMaxNumberRows);
-    out.note = fmt::format("The first {} of {}; {} has all.", group_digits(table.rows.size()), group_digits(all), file);
+    out.note =
+        fmt::format("The first {} of {}; {} lists all.", group_digits(table.rows.size()), group_digits(all), file);
   }
   out.rows = std::move(table.rows);
   page.table(out);
@@ -263,9 +268,9 @@ void add_rows(report::PageWriter& page, RecordTable table, const std::string& fi
 
 void add_unusable(report::PageWriter& page, const PageView& view) {
   if (view.unusable.empty()) return;
-  page.section("What could not be used");
+  page.section("Skipped files");
   report::Table table;
-  table.columns = {{"picture"}, {"why"}};
+  table.columns = {{"picture"}, {"reason"}};
   for (const Error& error : view.unusable) {
     if (table.rows.size() == report::kMaxNumberRows) break;
     Error why = error;
@@ -283,7 +288,7 @@ void add_unusable(report::PageWriter& page, const PageView& view) {
 std::string make_page(const PageView& view, RunContext& context) {
   report::PageWriter page("Segmented pictures", "segment");
   std::string lead = view.pictures.size() == 1 ? "One picture" : group_digits(view.pictures.size()) + " pictures";
-  if (!view.unusable.empty()) lead += fmt::format("; {} could not be used", group_digits(view.unusable.size()));
+  if (!view.unusable.empty()) lead += fmt::format("; {} skipped", group_digits(view.unusable.size()));
   page.lead(lead + ".");
   std::uint64_t damaged = 0, doubtful = 0, more = 0;
   for (const PictureResult& each : view.pictures) {
@@ -295,9 +300,9 @@ std::string make_page(const PageView& view, RunContext& context) {
       {group_digits(view.pictures.size()), view.pictures.size() == 1 ? "picture" : "pictures"}};
   if (view.setup.models.size() > 1) facts.push_back({group_digits(view.setup.models.size()), "models"});
   if (damaged > 0) facts.push_back({group_digits(damaged), "damaged"});
-  if (more > 0) facts.push_back({group_digits(more), "hold more than was used"});
+  if (more > 0) facts.push_back({group_digits(more), "with content that was not used"});
   if (doubtful > 0) facts.push_back({group_digits(doubtful), "doubtful photographs"});
-  if (!view.unusable.empty()) facts.push_back({group_digits(view.unusable.size()), "not used"});
+  if (!view.unusable.empty()) facts.push_back({group_digits(view.unusable.size()), "skipped"});
   page.facts(facts);
   add_unusable(page, view);
   if (!view.pictures.empty()) {
@@ -312,9 +317,9 @@ std::string make_page(const PageView& view, RunContext& context) {
     page.section("Classes and numbers");
     add_rows(page, make_value_table(view.pictures, view.setup), kValuesFile, 1);
   }
-  page.section("What it is made of");
+  page.section("Provenance");
   report::Table table;
-  table.columns = {{"what"}, {"is"}};
+  table.columns = {{"property"}, {"value"}};
   for (std::size_t k = 0; k < view.setup.models.size(); ++k)
     table.rows.push_back(
         std::vector<std::string>{view.setup.models.size() == 1 ? "model file" : fmt::format("model file {}", k + 1),
@@ -326,7 +331,7 @@ std::string make_page(const PageView& view, RunContext& context) {
 }
 
 OutputKind page_kind() {
-  return {"a page about masks", ReadAccess::everyone, [](FileReader& file) {
+  return {"a report of millrace segment", ReadAccess::everyone, [](FileReader& file) {
             const auto front = file.peek();
             const std::string_view text(reinterpret_cast<const char*>(front.data()), front.size());
             return text.starts_with(report::page_beginning("segment"));

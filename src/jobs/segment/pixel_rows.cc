@@ -182,9 +182,8 @@ std::unique_ptr<PixelRows> open_rows(const Options& options, const Setup& setup,
   std::string source = format_file_state(*file);
   auto rows = PictureRows::open(std::move(file), decoding, kAheadOfPicture).or_throw();
   if (rows->info().clips) {
-    throw Failure(ErrorCode::unsupported,
-                  "its pixels are grays of more than 8 bits, or floating point, and networks are given 8", path,
-                  "save it with 8 bits, from black to white as the network saw it in training");
+    throw Failure(ErrorCode::unsupported, "gray values of more than 8 bits, or in floating point, are not supported",
+                  path, "save it with 8 bits, scaled from black to white as in the network's training");
   }
   if (squared) {
     const PictureInfo info = rows->info();

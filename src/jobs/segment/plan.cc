@@ -17,15 +17,16 @@ Plan plan(const Options& options, RunContext& context) {
   Plan out;
   out.lines = {
       {"pictures", group_digits(run.inputs().pictures.size())},
-      {"window", fmt::format("{} x {}, {} in the network at once", setup.width, setup.height, networks.requests())},
+      {"window",
+       fmt::format("{} x {}, up to {} at once in the network", setup.width, setup.height, networks.requests())},
       {"network", fmt::format("{}{}, {}", setup.models.size() > 1 ? fmt::format("{} in ", setup.models.size()) : "",
                               run.session().runtime(), run.session().precision())}};
   if (setup.preprocess != model::Preprocess::none)
     out.lines.push_back(
-        {"square", fmt::format("{0} x {0} of each picture ({1})", setup.size, choice_name(setup.preprocess))});
+        {"square", fmt::format("{0} x {0} from each picture ({1})", setup.size, choice_name(setup.preprocess))});
   if (options.flips != model::Flips::none)
-    out.lines.push_back({"turned over", fmt::format("{}: each window {} times", choice_name(options.flips),
-                                                    options.flips == model::Flips::hw ? 4 : 2)});
+    out.lines.push_back({"flips", fmt::format("{}: each window {} times", choice_name(options.flips),
+                                              options.flips == model::Flips::hw ? 4 : 2)});
   out.figures = {{"pictures", run.inputs().pictures.size()}, {"window", {setup.height, setup.width}},
                  {"requests", networks.requests()},          {"runtime", run.session().runtime()},
                  {"precision", run.session().precision()},   {"models", setup.models.size()}};

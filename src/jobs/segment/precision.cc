@@ -39,7 +39,7 @@ void take_windows(const Options& options, const Setup& setup, const SegmentInput
     cutter.emplace(options, setup, input.file.path, input.name, context);
     if (cutter->memory_cost() > context.budget.largest_grant()) return;
     const Reservation reservation =
-        context.budget.reserve(cutter->memory_cost(), "a picture of which windows are compared");
+        context.budget.reserve(cutter->memory_cost(), "a picture whose windows are compared");
     // Samples only the middle row of windows of a slide: for others the whole slide would have to be decoded.
     constexpr std::uint64_t kMaxWindows = 1000;
     const bool all = cutter->windows() <= kMaxWindows;
@@ -115,7 +115,7 @@ PrecisionDecision decide_precision(const Options& options, Setup& setup, const S
   PrecisionDecision out;
   if (const auto decided = read_previous_decision(options)) {
     out.precision = *decided;
-    out.why = "as the run before in this folder has it";
+    out.why = "the same as in the previous run in this folder";
     return out;
   }
   model::PictureModelOptions network_options = options.network;
@@ -133,7 +133,7 @@ PrecisionDecision decide_precision(const Options& options, Setup& setup, const S
       complete_setup(options, setup, ensemble);
       for (const model::Head& head : setup.heads) {
         if (head.task != model::ModelTask::segmentation) {
-          out.why = "it gives points, classes or numbers, and only masks are compared";
+          out.why = "the network gives points, classes or numbers, and only masks can be compared";
           return out;
         }
         dice.emplace_back(head.labels().size());
@@ -145,14 +145,14 @@ PrecisionDecision decide_precision(const Options& options, Setup& setup, const S
         take_windows(options, setup, inputs.pictures[k * inputs.pictures.size() / count],
                      (k + 1) * kWindows / count - k * kWindows / count, context, sample);
       if (sample.empty()) {
-        out.why = "there is no window to compare masks of";
+        out.why = "no window could be compared";
         return out;
       }
       exact = labels_of(ensemble, sample, pixels, context);
       continue;
     }
     if (ensemble.session(0).precision() != "bf16") {
-      out.why = "this CPU has no bf16";
+      out.why = "this CPU does not support bf16";
       return out;
     }
     const auto rounded = labels_of(ensemble, sample, pixels, context);
@@ -164,10 +164,9 @@ PrecisionDecision decide_precision(const Options& options, Setup& setup, const S
   for (const DiceSums& each : dice) out.dice = std::min(*out.dice, each.least());
   const bool agrees = *out.dice >= *options.min_dice;
   if (agrees) out.precision = model::Precision::bf16;
-  out.why = fmt::format(
-      "masks in bf16 agree with those in float32 to a Dice of {:.4f} on {} windows of this run; {} is "
-      "asked for",
-      *out.dice, out.windows, *options.min_dice);
+  out.why =
+      fmt::format("masks in bf16 agree with those in f32 to a Dice of {:.4f} on {} windows of this run; {} is required",
+                  *out.dice, out.windows, *options.min_dice);
   return out;
 }
 

@@ -37,7 +37,7 @@ class DiceSums {
 };
 
 // Compares 16 windows of images that are evenly spread over all inputs. A decision of an earlier run in the results
-// folder is kept. Needs options.least_dice.
+// folder is kept. Needs options.min_dice.
 PrecisionDecision decide_precision(const Options& options, Setup& setup, const SegmentInputs& inputs,
                                    RunContext& context);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kSeen = 4;  // one in so many pixels of a block must have a label for it to be shown
 
-[[noreturn]] void refuse() { throw Failure(ErrorCode::bad_data, "a small mask is not as this program writes them"); }
+[[noreturn]] void refuse() { throw Failure(ErrorCode::bad_data, "the preview of a mask is damaged"); }
 
 std::string packed(std::span<const std::uint8_t> bytes) {
   const std::vector<std::uint8_t> deflated = compress_png_rows(bytes);

@@ -89,7 +89,7 @@ std::optional<Peak> peak_of(const Json& json) {
   return Peak{json.at("x").get<double>(), json.at("y").get<double>(), json.at("value").get<double>()};
 }
 
-[[noreturn]] void refuse_record() { throw Failure(ErrorCode::bad_data, "this is no record of such a picture"); }
+[[noreturn]] void refuse_record() { throw Failure(ErrorCode::bad_data, "the record does not fit these networks"); }
 
 // Returns the next entry of a list, which must belong to this class.
 const Json& next_in(const Json& json, const char* list, std::size_t& at, const model::Head& head, std::size_t c) {

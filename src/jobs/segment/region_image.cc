@@ -20,9 +20,9 @@ std::string region_path(const Options& options, const std::string& name) {
     if (std::filesystem::exists(path, error)) return path;
   }
   throw Failure(ErrorCode::not_found,
-                fmt::format("'{}' has no {}, which would say where to look in it", escape_unprintable(options.roi),
+                fmt::format("'{}' has no mask {} for this picture", escape_unprintable(options.roi),
                             escape_unprintable(stem + ".png")),
-                "", "add one, all white to look everywhere");
+                "", "add one; an all-white mask segments everything");
 }
 
 RegionImage::RegionImage(std::unique_ptr<PixelRows> rows, const std::string& name, const window::WindowAxis& y,
@@ -30,9 +30,9 @@ RegionImage::RegionImage(std::unique_ptr<PixelRows> rows, const std::string& nam
     : x_(x), rows_(std::move(rows)) {
   if (rows_->width() != x.size() || rows_->height() != y.size()) {
     throw Failure(ErrorCode::bad_data,
-                  fmt::format("it is {} x {}, and the picture that it tells where to look in {} x {}", rows_->width(),
-                              rows_->height(), x.size(), y.size()),
-                  name, "--roi takes a picture of the same sides");
+                  fmt::format("this mask is {} x {}, and its picture is {} x {}", rows_->width(), rows_->height(),
+                              x.size(), y.size()),
+                  name, "use a mask of the picture's size");
   }
   row_.resize(rows_->row_bytes());
   before_.resize(static_cast<std::size_t>(x.size()) + 1);

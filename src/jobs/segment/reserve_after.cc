@@ -17,8 +17,8 @@ std::optional<Reservation> reserve_after(const std::weak_ptr<const void>& before
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   throw Failure(ErrorCode::out_of_memory,
-                fmt::format("its windows take {}, and {} are left", format_bytes(wanted), format_bytes(most)), picture,
-                "allow more with --memory");
+                fmt::format("its windows need {}, and only {} are free", format_bytes(wanted), format_bytes(most)),
+                picture, "increase --memory");
 }
 
 }  // namespace millrace::segment

@@ -113,7 +113,7 @@ class Run {
               if (!window.buffers) return done(nullptr);
               networks_.submit_window(*window.buffers, std::move(done));
             },
-            "a smaller --overlap, or --precision bf16 where the CPU has it") |
+            "a smaller --overlap, or --precision bf16 if the CPU supports it") |
         chain::sink<Window>("blend and write", [&](Window window, Span&) { collect(std::move(window)); });
     networks_.run_cancellable(context_.cancel, [&] {
       chain::run(stages, context_, chain::MemoryCost::fixed(networks_.window_bytes(), networks_.in_flight()));
@@ -137,14 +137,15 @@ class Run {
         if (!of) {
           if (const auto other = name_collisions_.find(input.name); other != name_collisions_.end())
             throw Failure(ErrorCode::unsupported,
-                          fmt::format("its name cannot be told from that of '{}'", escape_unprintable(other->second)),
+                          fmt::format("its name has the same hash as that of '{}'", escape_unprintable(other->second)),
                           input.file.path, "rename it");
           out.elsewhere = !work_folder_->claim(input.name);
           if (out.elsewhere) return end_with(std::move(out));
           if (const std::size_t most = 255 - previous_run_.max_suffix_bytes(); file_name(input.name).size() > most) {
-            throw Failure(ErrorCode::unsupported,
-                          fmt::format("its name is longer than {} bytes, and its results have longer ones", most),
-                          input.file.path, "give it a shorter one");
+            throw Failure(
+                ErrorCode::unsupported,
+                fmt::format("its name is too long for the names of its results (the limit is {} bytes)", most),
+                input.file.path, "give it a shorter name");
           }
           if (auto reason = check_file_size(input.file, options_.files.max_size))
             throw Failure(ErrorCode::too_large, *reason, input.file.path, "");

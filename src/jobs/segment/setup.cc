@@ -28,8 +28,9 @@ T agreed(const std::vector<model::PictureModel>& models, std::optional<T> model:
          T otherwise) {
   for (const model::PictureModel& each : models)
     if (each.card.*key != models.front().card.*key)
-      throw Failure(ErrorCode::unsupported, fmt::format("its card says another \"{}\" than that of the first", name),
-                    each.file.path, fmt::format("--{} says it for all", name));
+      throw Failure(ErrorCode::unsupported,
+                    fmt::format("its card has another \"{}\" than the card of the first model", name), each.file.path,
+                    fmt::format("use --{} to set it for all models", name));
   return (models.front().card.*key).value_or(otherwise);
 }
 
@@ -74,18 +75,18 @@ std::string precision_policy(const Options& options) {
 
 void refuse_region_of_square(const Setup& setup) {
   if (setup.preprocess == model::Preprocess::none) return;
-  throw Failure(ErrorCode::usage, "windows are cut of the square, and not of the photograph that it is of", "--roi",
-                "leave it out, or --preprocess");
+  throw Failure(ErrorCode::usage, "windows are cut from the square, not from the photograph: a region cannot be used",
+                "--roi", "leave it out, or use --preprocess none");
 }
 
 Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
   if (options.cards.size() > 1 && options.cards.size() != options.models.size())
     throw Failure(ErrorCode::usage,
-                  fmt::format("{} cards are named, and {} models", options.cards.size(), options.models.size()),
-                  "--card", "name one for all, or one each, in the order of the models");
+                  fmt::format("{} cards were named for {} models", options.cards.size(), options.models.size()),
+                  "--card", "name one for all models, or one for each in the same order");
   if (options.flip_mean && options.flips == model::Flips::none)
-    throw Failure(ErrorCode::usage, "windows are not turned over: there is nothing to take the mean of", "--tta-mean",
-                  "it goes with --tta h, w or hw");
+    throw Failure(ErrorCode::usage, "there are no flipped windows to average", "--tta-mean",
+                  "use it with --tta h, w or hw");
   Setup out;
   const std::size_t count = std::max<std::size_t>(options.models.size(), 1);
   for (std::size_t k = 0; k < count; ++k)
@@ -101,23 +102,23 @@ Setup set_up(const Options& options, const std::function<bool()>& cancelled) {
     if (each.input != model::ChannelOrder::enhanced) continue;
     out.pixel = 6;
     if (out.preprocess == model::Preprocess::none)
-      throw Failure(ErrorCode::usage, "its input is a photograph and the same with its contrast enhanced",
-                    each.file.path, "--preprocess fundus makes it; --preprocess square where there is no round field");
+      throw Failure(ErrorCode::usage, "its input is a photograph and a copy with enhanced contrast", each.file.path,
+                    "use --preprocess fundus, or --preprocess square if there is no round field of view");
   }
   if (gray && color)
-    throw Failure(ErrorCode::unsupported, "one of the models takes gray pictures, and another coloured ones", "--model",
-                  "run them one by one");
+    throw Failure(ErrorCode::unsupported, "one model takes gray pictures, and another takes color", "--model",
+                  "run each model by itself");
   if (gray) out.pixel = 1;
   if (out.preprocess != model::Preprocess::none) {
     out.size = options.size ? *options.size : agreed(out.models, &model::ModelCard::size, "size", std::int64_t{0});
     if (!options.roi.empty()) refuse_region_of_square(out);
   } else if (options.size) {
-    throw Failure(ErrorCode::usage, "pictures are not brought to a square", "--size",
-                  "it goes with --preprocess fundus or square");
+    throw Failure(ErrorCode::usage, "no square is made of a picture", "--size",
+                  "use it with --preprocess fundus or square");
   }
   if (!options.roi.empty() && ::access(options.roi.c_str(), F_OK) != 0) {
-    throw Failure(ErrorCode::usage, fmt::format("'{}' is not there", escape_unprintable(options.roi)), "--roi",
-                  "name a picture of where to look, or a folder of them");
+    throw Failure(ErrorCode::usage, fmt::format("'{}' does not exist", escape_unprintable(options.roi)), "--roi",
+                  "name a mask, or a folder of masks");
   }
   return out;
 }
@@ -136,15 +137,17 @@ void complete_setup(const Options& options, Setup& setup, const model::Ensemble&
     return head.task == model::ModelTask::segmentation;
   });
   if (options.skip_empty && !only_masks)
-    refuse("what is looked for may be where windows are left out", "--skip-empty", "it goes with masks alone");
+    refuse("skipped windows may hold the point, class or number that the network looks for", "--skip-empty",
+           "use it only with networks that give masks");
   if (!setup.has_numbers()) return;
   if (!squared)
-    refuse("a class or number of a picture is asked for, and a picture is no window", "--preprocess",
-           "fundus finds the field of view, square takes all of a picture: either becomes one window");
+    refuse("the network gives a class or number for a picture, which must become a single window", "--preprocess",
+           "use --preprocess fundus (the field of view) or --preprocess square (all of the picture)");
   if (setup.height != setup.width || setup.size != setup.width)
-    refuse(fmt::format("a class or number of a picture is of one window, {} x {}, and not of a square of {}",
-                       setup.height, setup.width, setup.size),
-           "--size", "leave it out, or make it the window's");
+    refuse(
+        fmt::format("the network gives a class or number for one window of {} x {}, but the side of the square is {}",
+                    setup.height, setup.width, setup.size),
+        "--size", "leave it out, or set it to the side of the window, which must be square");
 }
 
 Attributes make_provenance(const Options& options, const Setup& setup, const model::Ensemble& ensemble) {

@@ -34,12 +34,12 @@ WorkFolder::WorkFolder(const std::string& output, const std::string& provenance,
   const auto text = read_text(run, 1 << 16);
   const Json json = text ? Json::parse_or_null(*text) : Json();
   if (text && (!json.is_object() || json.value(kJsonMark, Json()) != kRunMark)) {
-    throw Failure(ErrorCode::conflict, "what another job has not finished lies in it", folder_.name(),
-                  "finish that, or give another folder");
+    throw Failure(ErrorCode::conflict, "it holds unfinished work of another job", folder_.name(),
+                  "finish that job, or name another folder");
   }
   if (text && json.value("made_of", Json()) != provenance) {
-    throw Failure(ErrorCode::conflict, "what another run has not finished lies in it, made otherwise", folder_.name(),
-                  "give the options of that run, or remove it");
+    throw Failure(ErrorCode::conflict, "it holds unfinished results of a run with other options", folder_.name(),
+                  "use the options of that run, or remove this folder");
   }
   if (!std::filesystem::exists(run, error))
     write_file(run, Json({{kJsonMark, kRunMark}, {"made_of", provenance}}).dump() + "\n");

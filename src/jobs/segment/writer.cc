@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Name of the record in the folder of unfinished results; it exists once all results are complete.
+// Name of the record in the work folder; it exists once all results are complete.
 constexpr const char* kWrittenFile = "record.json";
 constexpr const char *kMask = "mask", *kProbability = "probability", *kOverlay = "overlay";
 
@@ -37,9 +37,10 @@ void publish_file(const std::string& folder, const ResultFile& product, bool rep
     if (reason == EEXIST)
       throw Failure(
           ErrorCode::conflict,
-          fmt::format("'{}' was put there meanwhile, and no run has written it", escape_unprintable(product.path)), "",
-          "move it away, and run the same command again");
-    if (reason != 0) throw Failure(system_error("cannot be put in place", escape_unprintable(product.path), reason));
+          fmt::format("'{}' has appeared during the run, and no run has written it", escape_unprintable(product.path)),
+          "", "move it away, and run the same command again");
+    if (reason != 0)
+      throw Failure(system_error("cannot be moved into place", escape_unprintable(product.path), reason));
     return;
   }
   std::error_code error;
@@ -49,7 +50,7 @@ void publish_file(const std::string& folder, const ResultFile& product, bool rep
     fs::rename(product.path, former, error);
   }
   fs::rename(from, product.path, error);
-  if (error) throw Failure(system_error("cannot be put in place", escape_unprintable(product.path), error.value()));
+  if (error) throw Failure(system_error("cannot be moved into place", escape_unprintable(product.path), error.value()));
 }
 
 }  // namespace
@@ -116,12 +117,12 @@ ResultWriter::ResultWriter(const Options& options, const Setup& setup, std::stri
     const auto found = resume_state->outputs.find(suffix);
     // With an empty state an output would begin again in the middle of the image.
     if (found == resume_state->outputs.end() || found->second.empty())
-      throw Failure(ErrorCode::bad_data, "this checkpoint lacks an output", suffix);
+      throw Failure(ErrorCode::bad_data, "the checkpoint lacks an output", suffix);
     return found->second;
   };
   if (resume_state != nullptr &&
       (resume_state->heads.size() != masks_.size() || resume_state->previews.size() != masks_.size()))
-    throw Failure(ErrorCode::bad_data, "this checkpoint is of other outputs", name_);
+    throw Failure(ErrorCode::bad_data, "the checkpoint has other outputs", name_);
   for (std::size_t h = 0; h < masks_.size(); ++h) {
     if (setup.heads[h].task != model::ModelTask::segmentation) continue;
     Mask& mask = masks_[h];
@@ -240,10 +241,10 @@ void ResultWriter::check_names(const Options& options, const Setup& setup, const
     const auto status = fs::symlink_status(product.path, problem);
     const bool is_folder = product.format == RasterFormat::zarr;
     if (!fs::exists(status) || fs::is_directory(status) == is_folder) continue;
-    throw Failure(
-        ErrorCode::conflict,
-        fmt::format("'{}' is there, and is {}", escape_unprintable(product.path), is_folder ? "no folder" : "a folder"),
-        "", "move it away, or give another folder");
+    throw Failure(ErrorCode::conflict,
+                  fmt::format("'{}' already exists, and is {}", escape_unprintable(product.path),
+                              is_folder ? "not a folder" : "a folder"),
+                  "", "move it away, or name another folder");
   }
   if (is_record(record)) return;
   // A run was stopped while it published these files. They are its own, and are marked so until they have a record
@@ -252,8 +253,8 @@ void ResultWriter::check_names(const Options& options, const Setup& setup, const
   for (const ResultFile& product : products) {
     if (!fs::exists(fs::symlink_status(product.path, problem))) continue;
     throw Failure(ErrorCode::conflict,
-                  fmt::format("'{}' is there, and no run has written it", escape_unprintable(product.path)), "",
-                  "move it away, or give another folder");
+                  fmt::format("'{}' already exists, and no run has written it", escape_unprintable(product.path)), "",
+                  "move it away, or name another folder");
   }
 }
 
@@ -282,7 +283,7 @@ Outcome<PictureResult> ResultWriter::finish(PictureResult result) {
   // The results are complete: from now on they only need to be renamed.
   write_file(join_path(folder_, kWrittenFile), format_record(result, setup_));
   if (!publish(options_, setup_, name_, work_folder_, [](const PictureResult&) { return true; })) {
-    return Error{ErrorCode::conflict, "its results were removed while they got their names", "",
+    return Error{ErrorCode::conflict, "its results were removed while they were being renamed", "",
                  "run the same command again"};
   }
   for (HeadResult& head : result.heads) head.preview = {};

@@ -32,7 +32,7 @@ std::string record_path(const std::string& folder, const std::string& name);
 
 class ResultWriter : public ResultSink {
  public:
-  // `saved` is the checkpoint to resume from, or null. Throws a Failure if the files do not match it.
+  // `resume_state` is the checkpoint to resume from, or null. Throws a Failure if the files do not match it.
   ResultWriter(const Options& options, const Setup& setup, std::string name, int width, int height,
                WorkFolder& work_folder, const ResumeState* resume_state);
   // Returns the memory of the writer.

@@ -52,7 +52,7 @@ std::string rates_path() { return cache_path("rates.json"); }
 
 void store_rates(const std::vector<DeviceMeasurement>& tuned) {
   const std::string path = rates_path();
-  if (path.empty()) throw Failure(ErrorCode::usage, "no home folder is known", "tune", "set XDG_CACHE_HOME");
+  if (path.empty()) throw Failure(ErrorCode::usage, "no home folder found", "tune", "set XDG_CACHE_HOME");
   Json devices = Json::object();
   const Json before = read_file();
   if (const auto found = before.find("devices"); found && found->is_object()) devices = *found;

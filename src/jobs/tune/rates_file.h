@@ -28,7 +28,7 @@ std::string rates_path();
 void store_rates(const std::vector<DeviceMeasurement>& tuned);
 
 // Returns the rates of a device; nothing if it was not measured. Rates of kernels that differ from this build's are
-// left out.
+// skipped.
 std::optional<DeviceRates> read_rates(const Device& device);
 
 }  // namespace millrace::tune

@@ -39,7 +39,7 @@ std::string rate_words(double amount_s, const std::string& unit) {
 [[noreturn]] void refuse(const Accelerator& accelerator) {
   throw Failure(ErrorCode::unavailable,
                 accelerator.is_excluded() ? accelerator.reason() : accelerator.fallback_reason(), accelerator.title(),
-                "millrace doctor shows what is here");
+                "millrace doctor lists the devices of this machine");
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ DeviceMeasurement measure(const Device& device, const Executor& executor, Bytes 
     if (out.operations.empty()) out.rates.begin_s = watch.seconds();
     for (const MeasuredRate& measured : kernels.measure(accelerator, executor)) out.operations.push_back(measured);
     // Operations that were cancelled would have finished in no time, so their rates are not used.
-    if (executor.cancelled()) throw Failure(interrupted("nothing was kept"));
+    if (executor.cancelled()) throw Failure(interrupted("no rates were stored"));
   }
   measure_copies(accelerator, out.rates);
   if (accelerator.is_excluded()) {
@@ -72,7 +72,7 @@ DeviceMeasurement measure(const Device& device, const Executor& executor, Bytes 
 }
 
 std::string text_of(const DeviceMeasurement& tuned) {
-  std::string out = fmt::format("{} ({}): begins in {:.0f} ms, copies {}/s to it and {}/s back\n",
+  std::string out = fmt::format("{} ({}): starts in {:.0f} ms, copies {}/s to the device and {}/s back\n",
                                 name_of(tuned.device), escape_unprintable(tuned.device.name), tuned.rates.begin_s * 1e3,
                                 format_bytes(Bytes{static_cast<std::uint64_t>(tuned.rates.up_bytes_s)}),
                                 format_bytes(Bytes{static_cast<std::uint64_t>(tuned.rates.down_bytes_s)}));
@@ -82,8 +82,8 @@ std::string text_of(const DeviceMeasurement& tuned) {
     const double even = ratio > 1 ? tuned.rates.begin_s / (1 - 1 / ratio) : 0;
     out += fmt::format("  {:<18} {:>18}, the CPU {:>18}: {}\n", one.operation,
                        rate_words(one.device_amount_s, one.unit), rate_words(one.cpu_amount_s, one.unit),
-                       ratio > 1 ? fmt::format("{:.3g} times as fast, gains from {} of the CPU on", ratio,
-                                               format_duration(std::max(even, kMinSecondsToMove)))
+                       ratio > 1 ? fmt::format("{:.3g} times as fast; used for work that takes the CPU {} or more",
+                                               ratio, format_duration(std::max(even, kMinSecondsToMove)))
                                  : "the CPU is faster");
   }
   return out;

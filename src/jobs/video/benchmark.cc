@@ -39,7 +39,8 @@ class Scratch {
  public:
   Scratch() {
     std::string name = (std::filesystem::temp_directory_path() / "millrace-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw Failure(system_error("no folder for what is measured", name, errno));
+    if (::mkdtemp(name.data()) == nullptr)
+      throw Failure(system_error("the temporary folder cannot be created", name, errno));
     path_ = name;
   }
   ~Scratch() {
@@ -75,7 +76,7 @@ void run_concurrently(std::size_t count, const Begin& begin) {
 }
 
 // Stages whose cost depends on the input size of the network, not on the frame size.
-constexpr const char *kReuseCheck = "what still does", *kNetwork = "network", *kMask = "mask";
+constexpr const char *kReuseCheck = "reuse check", *kNetwork = "network", *kMask = "mask";
 
 class Bench {
  public:
@@ -91,19 +92,18 @@ class Bench {
 
   BenchmarkResult run() {
     BenchmarkResult out;
-    const Reservation reservation = context_.budget.reserve(setup_.frame * count_, "what is measured");
+    const Reservation reservation = context_.budget.reserve(setup_.frame * count_, "the frames that are measured");
     const auto measure = [&](const char* name, const std::function<double()>& stage) {
       context_.throw_if_cancelled();
       out.stages.push_back({name, 1000 * stage() / static_cast<double>(items_.size())});
     };
     const double decoding = decode();
     if (items_.empty())
-      throw Failure(ErrorCode::bad_data, "no picture lies there to measure with", setup_.film.path,
-                    "--start and --end say where");
+      throw Failure(ErrorCode::bad_data, "there are no frames to measure", setup_.film.path, "check --start and --end");
     measure("decode", [&] { return decoding; });
     Masking masking(setup_, context_);
     if (setup_.has_masks()) {
-      measure("to the network's colours", [&] {
+      measure("color conversion", [&] {
         return measure_cpu([&] {
           for (FrameItem& each : items_) masking.prepare(each);
         });
@@ -251,12 +251,12 @@ std::string verdict_of(const BenchmarkResult& of) {
   const auto most = std::max_element(of.stages.begin(), of.stages.end(),
                                      [](const StageCost& a, const StageCost& b) { return a.cpu_ms < b.cpu_ms; });
   const char* remedy = most->name == kNetwork
-                           ? "a smaller model, --reuse 0.03, or --precision bf16 where the CPU has it"
+                           ? "a smaller model, --reuse 0.03, or --precision bf16 if the CPU supports it"
                        : most->name == "encode" ? "--profile fast, or another --codec"
-                       : most->name == "decode" ? "a film in a codec that decodes faster"
-                                                : "less of --clean";
-  return fmt::format("{} takes most, {:.0f} % of all work; to try: {}", most->name, 100 * most->cpu_ms / of.sum_ms(),
-                     remedy);
+                       : most->name == "decode" ? "a video in a codec that decodes faster"
+                                                : "fewer --clean steps";
+  return fmt::format("{} takes most time, {:.0f} % of all work; to try: {}", most->name,
+                     100 * most->cpu_ms / of.sum_ms(), remedy);
 }
 
 }  // namespace
@@ -348,7 +348,7 @@ double FrameEstimate::seconds_per_frame(std::int64_t pixels_of_it) const {
 std::string to_yaml(const BenchmarkResult& benchmarked) {
   const BenchmarkResult::TriedSettings& best = benchmarked.tried.front();
   std::string out =
-      "# What was fastest of these, in pictures a second; none of them changes a byte of a film without damage.\n";
+      "# Frames per second of the settings that were tried; none changes a byte of the output of an undamaged video.\n";
   for (const auto& each : benchmarked.tried)
     out += fmt::format("#   requests {}, decoder-threads {}: {:.1f}\n", each.requests, each.decoder_threads, each.rate);
   return out + fmt::format("requests: {}\ndecoder-threads: {}\n", best.requests, best.decoder_threads);

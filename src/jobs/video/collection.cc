@@ -42,10 +42,10 @@ VideoTarget inspect_target(const VideoOptions& film, const VideoInputs& videos) 
   VideoTarget out;
   out.begin_anew = true;
   if (::lstat(film.output.c_str(), &info) != 0) return out;
-  out.taken = Error{ErrorCode::conflict, "it is there, and is not what an earlier run of this folder has left",
+  out.taken = Error{ErrorCode::conflict, "it already exists, and is not an unchanged output of an earlier run",
                     film.output, "move it away"};
   if (videos.inodes.contains({info.st_dev, info.st_ino}))
-    throw Failure(ErrorCode::conflict, "it is one of the films that are read", film.output, "name another folder");
+    throw Failure(ErrorCode::conflict, "it is one of the input videos", film.output, "name another folder");
   const bool masks = film.shown() == ShownContent::files;
   if (masks ? !S_ISDIR(info.st_mode) : !S_ISREG(info.st_mode)) throw Failure(*out.taken);
   const Descriptor held(::open(film.output.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -79,7 +79,7 @@ CollectionSummary run_collection(const VideoOptions& options, RunContext& contex
     }
     try {
       make_folder_below(options.output, folder_of(film.output));
-      const std::string what = fmt::format("frames of film {} of {}", k + 1, found.videos.size());
+      const std::string what = fmt::format("frames of video {} of {}", k + 1, found.videos.size());
       const VideoTarget target = inspect_target(film, found);
       VideoSummary summary = run(film, target, networks, context, what);
       if (!target.is_from_previous_run || summary.state != VideoSummary::State::before) {
@@ -137,15 +137,15 @@ Plan plan_collection(const VideoOptions& options, RunContext& context) {
     } catch (const Failure& failure) {
       if (failure.error().code == ErrorCode::cancelled) throw;
       ++unusable;
-      out.lines.push_back({"not used", failure.error().message()});
+      out.lines.push_back({"skipped", failure.error().message()});
     }
   }
-  for (const Error& error : found.unreadable) out.lines.push_back({"not used", error.message()});
-  out.lines.push_back({"films", group_digits(found.videos.size())});
-  const std::string of = examined < found.videos.size() ? fmt::format(" in the first {} films", examined) : "";
+  for (const Error& error : found.unreadable) out.lines.push_back({"skipped", error.message()});
+  out.lines.push_back({"videos", group_digits(found.videos.size())});
+  const std::string of = examined < found.videos.size() ? fmt::format(" in the first {} videos", examined) : "";
   out.lines.push_back({"frames", fmt::format("about {}{}", group_digits(frames), of)});
   out.lines.push_back({"size", fmt::format("about {}{}", format_bytes(Bytes{bytes}), of)});
-  if (!of.empty()) out.timed_step = "these";
+  if (!of.empty()) out.timed_step = "these videos";
   out.figures = {{"films", found.videos.size()},
                  {"looked_at", examined},
                  {"frames", frames},

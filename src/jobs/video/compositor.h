@@ -26,7 +26,7 @@ struct Composition {
   video_file::FrameShape made;   // format that the encoder accepts
   std::int32_t mask_width = 1, mask_height = 1;
   std::array<std::uint8_t, 3> tint{};  // color of an overlay
-  std::string background;              // as in Options
+  std::string background;              // as in VideoOptions
   int rotation = 0;                    // of the input video
 };
 

@@ -105,8 +105,8 @@ ContactSheet sample(const VideoOptions& given, std::uint64_t count, const Output
   Sheet sheet(shown, count);
   Buffer<std::uint8_t> picture(video_file::layout_of(setup.composition.shown).bytes);
   if (!setup.cut.end && !setup.film.duration)
-    throw Failure(ErrorCode::usage, "the film does not say how long it is", "--sample",
-                  "say until where to look: --end 0:01:00");
+    throw Failure(ErrorCode::usage, "the video does not state its duration", "--sample",
+                  "set the end, for example --end 0:01:00");
   const std::int64_t begin = setup.cut.start.value_or(setup.film.begin());
   const std::int64_t end = setup.cut.end ? *setup.cut.end : setup.film.begin() + *setup.film.duration;
   ContactSheet out;

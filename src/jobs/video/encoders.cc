@@ -109,7 +109,7 @@ const char* preset_of(Profile profile, const char* fast, const char* balanced, c
 void set_candidates(const VideoOptions& options, Encoding& out) {
   constexpr long long kMaxX264Crf = 51;
   if (options.crf && *options.crf > kMaxX264Crf && (out.codec == Codec::h264 || out.codec == Codec::h265))
-    throw Failure(ErrorCode::usage, fmt::format("{} goes up to 51", choice_name(out.codec)), "--crf", "");
+    throw Failure(ErrorCode::usage, fmt::format("the limit for {} is 51", choice_name(out.codec)), "--crf", "");
   const bool lossless = options.quality == Quality::lossless && !options.crf;
   auto& candidates = out.options.candidates;
   const std::string name = choice_name(out.codec);
@@ -167,7 +167,7 @@ void set_candidates(const VideoOptions& options, Encoding& out) {
     }
     case Codec::prores: {
       if (options.quality == Quality::lossless)
-        throw Failure(ErrorCode::usage, "ProRes is never lossless", "--quality", "--codec ffv1 is");
+        throw Failure(ErrorCode::usage, "ProRes is never lossless", "--quality", "use --codec ffv1");
       const bool full = out.options.shape.log2_cw == 0;
       const char* profile = full                               ? "4444"
                             : options.quality == Quality::low  ? "lt"
@@ -214,15 +214,14 @@ Encoding choose_encoding(const VideoOptions& options, const FrameShape& shape, c
   }
   if (!wanted) {
     std::string remedy;
-    if (!here.empty()) remedy = "in this kind of file these do: --codec " + here;
+    if (!here.empty()) remedy = "supported in this container: --codec " + here;
     if (!elsewhere.empty())
-      remedy += fmt::format("{}a film that ends in {} does", remedy.empty() ? "" : "; ", elsewhere);
-    throw Failure(
-        ErrorCode::usage,
-        options.codec == Codec::automatic
-            ? fmt::format("no codec holds {} in {}", words_of(shape), container)
-            : fmt::format("{} does not hold {} in {}", choice_name(options.codec), words_of(shape), container),
-        "--codec", remedy);
+      remedy += fmt::format("{}a file that ends in {} can store it", remedy.empty() ? "" : "; ", elsewhere);
+    throw Failure(ErrorCode::usage,
+                  options.codec == Codec::automatic
+                      ? fmt::format("no codec can store {} in {}", words_of(shape), container)
+                      : fmt::format("{} cannot store {} in {}", choice_name(options.codec), words_of(shape), container),
+                  "--codec", remedy);
   }
   out.options.shape = *wanted;
   out.options.time_base = film.time_base;

@@ -203,11 +203,10 @@ std::optional<ShardFrame> Frames::read() {
     const double seconds = video_.seconds(out.pts - video_.begin());
     throw Failure(
         ErrorCode::unsupported,
-        fmt::format("at {} its pictures change from {} to {}", format_time(seconds), shape_in_words(video_.shape),
+        fmt::format("at {} its frames change from {} to {}", format_time(seconds), shape_in_words(video_.shape),
                     shape_in_words(picture->shape)),
         video_.path,
-        fmt::format("do what comes before it with --end {0:.3f}, and what comes behind it as a film of its own",
-                    seconds));
+        fmt::format("process the frames before that with --end {0:.3f}, and the rest as a video of its own", seconds));
   }
   const double nominal = video_.rate.num > 0 ? 1 / video_.rate.value() / video_.time_base.value() : 1;
   step_ = picture->duration > 0 ? picture->duration : std::max<std::int64_t>(std::llround(std::min(nominal, 1e12)), 1);

@@ -19,7 +19,7 @@ namespace {
 
 class VideoJob : public Job {
  public:
-  Arguments arguments() override { return {"FILM", "the film; or several, or folders of them", &options_.inputs}; }
+  Arguments arguments() override { return {"VIDEO", "video files, or folders of them", &options_.inputs}; }
   void describe(Settings& settings) override { video::describe(settings, options_); }
 
   void register_files(OutputRegistry& outputs) override {
@@ -51,20 +51,21 @@ class VideoJob : public Job {
       return;
     }
     if (options_.sample > 0) {
-      sheet_ = outputs.add("--output", options_.output,
-                           {"a sheet", ReadAccess::everyone, [](FileReader& file) { return is_own_png(file.peek()); }});
+      sheet_ = outputs.add("--output", options_.output, {"a contact sheet", ReadAccess::everyone, [](FileReader& file) {
+                                                           return is_own_png(file.peek());
+                                                         }});
       return;
     }
     if (options_.shown() == ShownContent::files) {
       outputs.reserve_path("--output", options_.output);
       std::error_code error;
       if (std::filesystem::exists(options_.output, error))
-        target_.taken = {ErrorCode::conflict, "it is there", options_.output, "give a new folder for the masks"};
+        target_.taken = {ErrorCode::conflict, "it already exists", options_.output, "name a new folder for the masks"};
       return;
     }
     OutputTarget film;
     try {
-      film = outputs.add("--output", options_.output, {"a film", ReadAccess::everyone, {}});
+      film = outputs.add("--output", options_.output, {"a video", ReadAccess::everyone, {}});
       target_.replaces = film.overwrite_policy();
     } catch (const Failure& failure) {
       // An earlier run of this very command may have made the file.
@@ -73,8 +74,7 @@ class VideoJob : public Job {
         throw;
       target_.taken = failure.error();
     }
-    if (film.is_stream())
-      throw Failure(ErrorCode::usage, "a film is not written from front to back", "-o", "name a file");
+    if (film.is_stream()) throw Failure(ErrorCode::usage, "a video cannot be written to a stream", "-o", "name a file");
   }
   OutputKind json_kind() const override {
     return {"the result of millrace video", ReadAccess::everyone, make_json_recognizer("video", {})};
@@ -112,8 +112,8 @@ class VideoJob : public Job {
     for (const std::string& each : inputs) {
       if (each.empty() || !(fs::weakly_canonical(each, error).string() + "/").starts_with(shard_folder)) continue;
       throw Failure(ErrorCode::conflict,
-                    "it lies where the pieces of the new film are made, which go when that is done", each,
-                    "move it, or give the film another name");
+                    "it lies in the folder for shards of the new video, which is removed when the video is complete",
+                    each, "move it, or give the new video another name");
     }
   }
 
@@ -129,7 +129,7 @@ class VideoJob : public Job {
   Result run_contact_sheet(RunContext& context) {
     Result out;
     const ContactSheet sampled = sample(options_, static_cast<std::uint64_t>(options_.sample), sheet_, context);
-    out.summary.push_back(fmt::format("{} pictures on {} x {} pixels: {}", sampled.pictures, sampled.width,
+    out.summary.push_back(fmt::format("{} frames on {} x {} pixels: {}", sampled.pictures, sampled.width,
                                       sampled.height, escape_unprintable(options_.output)));
     out.json = [sampled, path = options_.output] {
       Json json = {{kJsonMark, "video"}};
@@ -148,15 +148,16 @@ class VideoJob : public Job {
     const BenchmarkResult benchmarked = benchmark(options, !options.tune.empty(), context);
     Result out;
     for (const StageCost& each : benchmarked.stages)
-      out.summary.push_back(fmt::format("{:<28}{:8.2f} ms of CPU a frame, by itself", each.name, each.cpu_ms));
+      out.summary.push_back(fmt::format("{:<28}{:8.2f} ms of CPU per frame, by itself", each.name, each.cpu_ms));
     const double sum = benchmarked.sum_ms();
-    out.summary.push_back(fmt::format("{:<28}{:8.2f} ms: on {} threads {:.1f} frames/s at the best", "all of them", sum,
+    out.summary.push_back(fmt::format("{:<28}{:8.2f} ms: on {} threads at most {:.1f} frames/s", "all stages", sum,
                                       benchmarked.cores, 1000 * benchmarked.cores / sum));
     out.summary.push_back(
-        fmt::format("{:<28}{:8.2f} ms of CPU, {:.2f} ms a frame: {:.1f} frames/s, {:.0f} % of the best", "together",
-                    benchmarked.cpu_ms, benchmarked.elapsed_ms, 1000 / benchmarked.elapsed_ms,
+        fmt::format("{:<28}{:8.2f} ms of CPU, {:.2f} ms elapsed per frame: {:.1f} frames/s, {:.0f} % of the maximum",
+                    "together", benchmarked.cpu_ms, benchmarked.elapsed_ms, 1000 / benchmarked.elapsed_ms,
                     100 * sum / benchmarked.cores / benchmarked.elapsed_ms));
-    out.summary.push_back(fmt::format("of {} frames; {}", group_digits(benchmarked.frames), benchmarked.verdict));
+    out.summary.push_back(
+        fmt::format("measured on {} frames; {}", group_digits(benchmarked.frames), benchmarked.verdict));
     if (tune_) {
       tune_.write(to_yaml(benchmarked));
       out.summary.push_back(fmt::format("{}: the fastest settings, for --config", escape_unprintable(options_.tune)));

@@ -42,8 +42,8 @@ JoinResult join(ShardFolder& shards, Setup& setup, const std::string& name, cons
       if (!encoded) encoded = shard->packets.encoded();
       if (encoded->description != shard->packets.encoded().description ||
           encoded->extradata != shard->packets.encoded().extradata) {
-        throw Failure(ErrorCode::conflict, "two pieces of the film were encoded by encoders that are not alike",
-                      shards.path(0), "remove the folder of pieces, and run the same command again");
+        throw Failure(ErrorCode::conflict, "two shards of the video were encoded by different encoders", shards.path(0),
+                      "remove the folder of shards, and run the same command again");
       }
     }
   }

@@ -12,7 +12,7 @@ namespace millrace::video {
 
 struct JoinResult {
   std::uint64_t bytes = 0;  // size of the video
-  std::uint64_t moved = 0;  // packets of other streams, as in FilmMuxer::run()
+  std::uint64_t moved = 0;  // packets of other streams, as in VideoMuxer::run()
 };
 
 // Writes the video into the folder of shards under `name`; `writer` is its tag for the writing application. Throws

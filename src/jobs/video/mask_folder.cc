@@ -103,7 +103,7 @@ MaskFolder::MaskFolder(const std::string& folder) : folder_(folder) {
   const std::string table = join_path(folder, kTable);
   const std::string text = read_text(table, kMaxBytes).or_throw();
   const auto refuse = [&](const std::string& what) {
-    throw Failure(ErrorCode::bad_data, what, table, "give a folder that --write matte-files has made");
+    throw Failure(ErrorCode::bad_data, what, table, "name a folder that --write matte-files has written");
   };
   const auto lines = split(text, '\n');
   if (lines.empty() || lines[0] != kHeader) refuse(fmt::format("its first line is not {}", kHeader));
@@ -116,7 +116,7 @@ MaskFolder::MaskFolder(const std::string& folder) : folder_(folder) {
     // The field must be a file name, not a path.
     if (!whole || fields[0].empty() || fields[0].find('/') != std::string::npos || fields[0] == "." ||
         fields[0] == "..")
-      refuse(fmt::format("line {} is not a file, seconds and a time", i + 1));
+      refuse(fmt::format("line {} is not a file name, seconds and a time", i + 1));
     files_[pts] = fields[0];
   }
   if (files_.empty()) refuse("it lists no masks");
@@ -139,9 +139,8 @@ MaskFolder::MaskFolder(const std::string& folder) : folder_(folder) {
 void MaskFolder::read(std::int64_t pts, std::uint16_t* mask, RunContext& context) const {
   const auto found = files_.find(pts);
   if (found == files_.end()) {
-    throw Failure(ErrorCode::not_found,
-                  fmt::format("it has no mask of the picture whose time in its table would be {}", pts), folder_,
-                  "give the masks of this very film");
+    throw Failure(ErrorCode::not_found, fmt::format("it has no mask for the frame with time {} in times.csv", pts),
+                  folder_, "use masks that were made from this video");
   }
   const std::string path = join_path(folder_, found->second);
   DecodeOptions options;
@@ -150,7 +149,7 @@ void MaskFolder::read(std::int64_t pts, std::uint16_t* mask, RunContext& context
   options.cancelled = [&context] { return context.cancel.cancelled(); };
   auto rows = PictureRows::open(FileReader::open(path).or_throw(), options, Bytes{1 << 20}).or_throw();
   if (rows->info().width != width_ || rows->info().height != height_)
-    throw Failure(ErrorCode::bad_data, "it has other sides than the first mask", path, "");
+    throw Failure(ErrorCode::bad_data, "its size differs from that of the first mask", path, "");
   const std::size_t channels = rows->row_bytes() / static_cast<std::size_t>(width_);
   std::vector<std::uint8_t> row(rows->row_bytes());
   for (std::int32_t y = 0; y < height_; ++y) {

@@ -49,19 +49,19 @@ class Masking {
   ObjectPool<Mask> masks_{[] { return std::make_unique<Mask>(); }};
   ObjectPool<Views::Workspace> workspaces_{[] { return std::make_unique<Views::Workspace>(); }};
 
-  // State of decide().
+  // State of reuse_previous_mask().
   std::shared_ptr<const InferenceBuffers> inferred_;
   std::optional<std::uint64_t> shard_;
   bool was_warmup_ = false;
-  // State of settle(): the last mask, and the masks of the last frames, the latest first.
+  // State of smooth_over_time(): the last mask, and the masks of the last frames, the latest first.
   std::shared_ptr<const Mask> last_;
   std::deque<std::shared_ptr<const Mask>> recent_;
   std::optional<std::uint64_t> smoothed_shard_;
   std::vector<std::uint32_t> sums_;
 };
 
-// Returns the item's mask, cleaned, at the size of the video's frames, in the workspace; or the mask itself if no
-// cleaning was requested.
+// Returns the item's mask, postprocessed, at the size of the video's frames, in the workspace; or the mask itself if no
+// postprocessing was requested.
 const std::uint16_t* postprocess_mask(const Setup& setup, const FrameItem& item,
                                       masks::PostprocessWorkspace& workspace);
 

@@ -27,7 +27,7 @@ std::string format_writer_tag(const OutputRecord& made, const std::string& netwo
 std::optional<OutputRecord> read_video_tag(const std::string& path, RunContext& context);
 // Reads masks.json; nothing if the folder is not one of this program's folders of masks, or a mask is missing.
 std::optional<OutputRecord> read_masks_record(const std::string& folder);
-// Returns the content of masks.json; `makers` are the runtimes and CPUs that the shards name.
+// Returns the content of masks.json; `runtimes_and_cpus` are those that the shards name.
 std::string format_masks_record(const OutputRecord& made, const std::set<std::string>& runtimes_and_cpus);
 
 // Writes the record of a video, or of a folder of masks, that has just been made.

@@ -57,16 +57,15 @@ Json json_of(const VideoSummary& summary, const VideoOptions& options) {
 std::vector<std::string> words_of(const VideoSummary& summary, const VideoOptions& options) {
   std::vector<std::string> out;
   if (summary.state == VideoSummary::State::before) {
-    out.push_back(
-        fmt::format("it is there, made of the same: nothing was left to do: {}", escape_unprintable(options.output)));
+    out.push_back(fmt::format("already complete, nothing to do: {}", escape_unprintable(options.output)));
     add_count_lines(summary.counts, out);
     return out;
   }
   for (const auto& each : summary.dropped_streams) out.push_back(video_file::VideoMuxer::words_of(each));
   for (const std::string& each : summary.notes) out.push_back(each);
   if (!summary.filled_in.empty())
-    out.push_back(
-        fmt::format("the film does not say all of its colours; filled in: {}", fmt::join(summary.filled_in, ", ")));
+    out.push_back(fmt::format("the video does not state all of its color properties; assumed: {}",
+                              fmt::join(summary.filled_in, ", ")));
   const double made = static_cast<double>(summary.made);
   out.push_back(fmt::format("{} frames in {}, {}/s, {}{}{}: {}", group_digits(summary.counts.frames),
                             format_duration(summary.seconds), format_rate(made / std::max(summary.seconds, 1e-9)),
@@ -74,42 +73,41 @@ std::vector<std::string> words_of(const VideoSummary& summary, const VideoOption
                             escape_unprintable(options.output)));
   if (summary.state == VideoSummary::State::elsewhere)
     out.push_back(
-        fmt::format("part {} of {}: pieces are missing, or other runs are at work; the run that makes the last "
-                    "piece puts the film together, as does the same command without --part",
+        fmt::format("part {} of {}: shards are missing, or other runs are at work; the run that makes the last shard "
+                    "merges the video, as does the same command without --part",
                     options.shard_spec.index + 1, options.shard_spec.of));
   if (!summary.runtime.empty())
     out.push_back(fmt::format("{} in {}, {}", escape_unprintable(file_name(options.network.model)), summary.precision,
                               summary.runtime));
   add_count_line(summary.taken,
                  options.shard_spec ? "frames were made by other runs" : "frames were made by an earlier run", out);
-  if (options.smooth > 1) out.push_back(fmt::format("masks are means over {} frames: they lag", options.smooth));
+  if (options.smooth > 1) out.push_back(fmt::format("masks are averaged over {} frames, so they lag", options.smooth));
   add_count_lines(summary.counts, out);
   add_count_line(
       summary.moved,
-      "packets of sound, subtitles or other pictures had times out of order, and were moved behind the one before",
-      out);
+      "packets of sound, subtitles or other video had times out of order, and were moved after the packet before", out);
   // The number of frames in a container may be a guess if the rate is.
   if (summary.state == VideoSummary::State::made &&
       summary.expected > summary.counts.frames + 2 + summary.expected / 50)
-    out.push_back(
-        fmt::format("the film says that it has about {} frames, and ends before", group_digits(summary.expected)));
-  if (!summary.cache_failure.empty()) out.push_back("the compiled model is not kept: " + summary.cache_failure);
+    out.push_back(fmt::format("the header states about {} frames, more than were decoded: the video may be cut off",
+                              group_digits(summary.expected)));
+  if (!summary.cache_failure.empty()) out.push_back("the compiled model was not cached: " + summary.cache_failure);
   return out;
 }
 
 void add_count_lines(const FrameCounts& counts, std::vector<std::string>& out) {
   add_count_line(counts.reused,
-                 "frames have the mask of one before them, as nothing in the network's input had moved enough", out);
-  add_count_line(counts.by_fast_model, "frames have the mask of the smaller network", out);
-  add_count_line(counts.errors, "packets of film could not be decoded", out);
-  add_count_line(counts.damaged, "frames are damaged: part of them could not be decoded", out);
+                 "frames reuse the mask of an earlier frame, as the network's input had changed too little", out);
+  add_count_line(counts.by_fast_model, "frames use the mask of the fast model", out);
+  add_count_line(counts.errors, "packets of the video could not be decoded", out);
+  add_count_line(counts.damaged, "frames are damaged: a part of them could not be decoded", out);
   add_count_line(counts.retimed,
-                 "frames had no time of their own, or an earlier one's, and were put right behind the one before", out);
+                 "frames had no time, or one that is not after the frame before, and were placed right after it", out);
 }
 
 std::vector<std::string> words_of(const CollectionSummary& summary, const VideoOptions& options) {
   std::vector<std::string> out;
-  for (const Error& error : summary.unusable) out.push_back("not used: " + error.message());
+  for (const Error& error : summary.unusable) out.push_back("skipped: " + error.message());
   FrameCounts counts;
   std::uint64_t before = 0, made = 0, whole = 0;
   std::string cache_failure;
@@ -120,22 +118,22 @@ std::vector<std::string> words_of(const CollectionSummary& summary, const VideoO
     if (!is_whole(each.summary)) out.push_back("damaged: " + escape_unprintable(each.options.input()));
     cache_failure = each.summary.cache_failure;
   }
-  out.push_back(fmt::format("{} films, {} frames in {}, {}/s: {}", group_digits(whole), group_digits(counts.frames),
+  out.push_back(fmt::format("{} videos, {} frames in {}, {}/s: {}", group_digits(whole), group_digits(counts.frames),
                             format_duration(summary.seconds),
                             format_rate(static_cast<double>(made) / std::max(summary.seconds, 1e-9)),
                             escape_unprintable(options.output)));
   if (summary.videos.empty() && summary.unusable.empty())
-    out.emplace_back("no films were found: they are taken by their endings, as docs/video.md lists them");
+    out.emplace_back("no videos were found: docs/video.md lists the file name endings that are searched for");
   if (!summary.runtime.empty())
     out.push_back(fmt::format("{} in {}, {}", escape_unprintable(file_name(options.network.model)), summary.precision,
                               summary.runtime));
-  add_count_line(before, "were there, made of the same", out);
-  add_count_line(summary.left_to_others, "are left to other parts", out);
-  add_count_line(summary.links, "symbolic links were not followed: --follow-symlinks follows them", out);
+  add_count_line(before, "were already complete", out);
+  add_count_line(summary.left_to_others, "belong to other shards", out);
+  add_count_line(summary.links, "symbolic links were skipped: --follow-symlinks follows them", out);
   add_count_lines(counts, out);
-  if (!cache_failure.empty()) out.push_back("the compiled model is not kept: " + cache_failure);
+  if (!cache_failure.empty()) out.push_back("the compiled model was not cached: " + cache_failure);
   if (!summary.unusable.empty())
-    out.push_back(fmt::format("{} could not be used", group_digits(summary.unusable.size())));
+    out.push_back(fmt::format("{} files were skipped", group_digits(summary.unusable.size())));
   return out;
 }
 

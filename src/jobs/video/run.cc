@@ -44,12 +44,13 @@ class Run {
     if (previous && previous->digest == setup_.digest()) return previous;
     if (is_replaceable || target_.is_from_previous_run) return std::nullopt;
     if (!previous) throw Failure(*target_.taken);
-    std::string different = "of other things";
+    std::string different = "from other inputs or options";
     if (!setup_.muxer) {
       const auto then = read_json_attributes(join_path(path, RunFolder::kRunFile));
       if (then) different = describe_differences(*then, setup_.make_provenance());
     }
-    throw Failure(ErrorCode::conflict, "it is there and was made otherwise: " + different, path, target_.taken->remedy);
+    throw Failure(ErrorCode::conflict, "it already exists and was made differently: " + different, path,
+                  target_.taken->remedy);
   }
 
   VideoSummary run() {
@@ -97,8 +98,8 @@ class Run {
     const auto previous = read_previous_output(setup_.options, context_);
     if (!previous || previous->digest != setup_.digest()) {
       if (is_replaceable) return false;
-      throw Failure(ErrorCode::conflict, "it has appeared since this run began", setup_.options.output,
-                    "move it away, or give another name, and run the same command again");
+      throw Failure(ErrorCode::conflict, "it has appeared since this run started", setup_.options.output,
+                    "move it away, or use another name, and run the same command again");
     }
     take(*previous);
     return true;
@@ -147,7 +148,7 @@ class Run {
       } catch (const Failure& failure) {
         const Error& error = failure.error();
         if (error.code != ErrorCode::bad_data || damaged == kMaxDamaged || !shards.drop(error.subject)) throw;
-        spdlog::warn("{}: a piece is not what it was when it was made, and is made once more", setup_.film.path);
+        spdlog::warn("{}: a shard has changed since it was made, and is made again", setup_.film.path);
         make_shards(shards);
         if (setup_.muxer) setup_.open_muxer(context_);
       }
@@ -170,12 +171,12 @@ class Run {
     std::optional<std::uint64_t> last;
     while (const auto dropped = shards.remove_mismatched_shard()) {
       if (dropped == last) {
-        throw Failure(ErrorCode::conflict, "two pieces of the film do not go together, each time they are made",
-                      shards.path(*dropped), "remove the folder of pieces, and run it without --part");
+        throw Failure(ErrorCode::conflict,
+                      "two shards of the video do not fit together, even after they were made again",
+                      shards.path(*dropped), "remove the folder of shards, and run it without --part");
       }
       last = dropped;
-      spdlog::warn("{}: piece {} does not begin as the one before it ends, and is made once more", setup_.film.path,
-                   *dropped);
+      spdlog::warn("{}: shard {} does not continue the one before it, and is made again", setup_.film.path, *dropped);
       make_shards(shards);
     }
   }
@@ -220,7 +221,7 @@ class Run {
   std::optional<Frames::FrameAfterEnd> make(ShardFolder& shards, const PendingShard& pending, Progress& progress) {
     const video_file::VideoFile& film = setup_.film;
     const Reservation reservation =
-        context_.budget.reserve(setup_.beside + setup_.decoder + setup_.encoder, "the film's decoder and encoder");
+        context_.budget.reserve(setup_.beside + setup_.decoder + setup_.encoder, "the video's decoder and encoder");
     Frames frames(
         film, setup_.cut, pending, [&shards](std::uint64_t k) { return shards.take(k); },
         [&](std::optional<std::int64_t> from) {
@@ -229,9 +230,9 @@ class Run {
                                                            context_.budget.limit(), from, cancelled());
         });
     if (!frames.first() || (setup_.cut.end && *frames.first() >= *setup_.cut.end)) {
-      throw Failure(ErrorCode::usage, "no picture of the film lies there", "--start",
-                    film.duration ? fmt::format("it is {} long", format_time(film.seconds(*film.duration)))
-                                  : "give an earlier one");
+      throw Failure(ErrorCode::usage, "the video has no frames in this range", "--start",
+                    film.duration ? fmt::format("the video is {} long", format_time(film.seconds(*film.duration)))
+                                  : "use an earlier time");
     }
     const Compositor compositor(setup_.composition, context_);
     VideoShardWriter writer(shards, setup_.warmup(), setup_.runtime_and_cpu(), frames,
@@ -291,12 +292,12 @@ class Run {
         return item;
       });
     };
-    constexpr const char* kRemedy = "a smaller model, --reuse 0.03, or --precision bf16 where the CPU has it";
-    auto prepared = std::move(decoded) | each("to the network's colours", &Masking::prepare);
+    constexpr const char* kRemedy = "a smaller model, --reuse 0.03, or --precision bf16 if the CPU supports it";
+    auto prepared = std::move(decoded) | each("color conversion", &Masking::prepare);
     if (!setup_.first)
-      return std::move(prepared) | in_order("over time", &Masking::smooth_over_time) | std::move(composite) |
+      return std::move(prepared) | in_order("temporal smoothing", &Masking::smooth_over_time) | std::move(composite) |
              std::move(encode);
-    auto asked = std::move(prepared) | in_order("what still does", &Masking::reuse_previous_mask) |
+    auto asked = std::move(prepared) | in_order("reuse check", &Masking::reuse_previous_mask) |
                  chain::submit<FrameItem>(
                      "network", setup_.first->requests(),
                      [this](FrameItem& item, std::function<void(std::exception_ptr)> done) {
@@ -307,14 +308,14 @@ class Run {
     if (setup_.second || setup_.options.refine_region) {
       asked = std::move(asked) |
               chain::submit<FrameItem>(
-                  "network, once more", setup_.network->requests,
+                  "second inference", setup_.network->requests,
                   [this](FrameItem& item, std::function<void(std::exception_ptr)> done) {
                     masking_.start_second_inference(item, std::move(done));
                   },
                   kRemedy) |
-              each("mask, once more", &Masking::finish);
+              each("second mask", &Masking::finish);
     }
-    return std::move(asked) | in_order("over time", &Masking::smooth_over_time) | std::move(composite) |
+    return std::move(asked) | in_order("temporal smoothing", &Masking::smooth_over_time) | std::move(composite) |
            std::move(encode);
   }
 
@@ -351,7 +352,7 @@ void plan_rates(Setup& setup, const FrameEstimate& estimate, Plan& out) {
     figures[each.name] = each.cpu_ms;
     stages += fmt::format("{}{} {:.2f}", stages.empty() ? "" : ", ", each.name, each.cpu_ms);
   }
-  out.lines.push_back({"CPU ms a frame", stages});
+  out.lines.push_back({"CPU ms per frame", stages});
   out.lines.push_back(
       {"rate", fmt::format("about {} frames/s on {} threads", format_rate(1 / a_picture), estimate.cores)});
   out.figures["stages_cpu_ms"] = figures;
@@ -372,7 +373,7 @@ void plan_rates(Setup& setup, const FrameEstimate& estimate, Plan& out) {
     }
   }
   out.lines.push_back({"size", fmt::format("about {}{}", format_bytes(Bytes{static_cast<std::uint64_t>(bytes)}),
-                                           all ? "" : ", without streams that do not say how large they are")});
+                                           all ? "" : ", without streams of unknown size")});
   out.figures["bytes"] = static_cast<std::uint64_t>(bytes);
 }
 
@@ -390,28 +391,29 @@ Plan plan(const VideoOptions& given, const VideoTarget& target, Networks& networ
   const video_file::VideoFile& film = setup.film;
   const std::uint64_t frames = setup.expected_frames();
   Plan out;
-  out.lines = {
-      {"film", fmt::format("{} x {}, {} bits, {}, {}", film.shape.width, film.shape.height, film.shape.depth,
-                           film.codec, video_file::words_of(setup.composition.film.colors))},
-      {"frames", frames == 0 ? std::string("nobody says how many") : fmt::format("about {}", group_digits(frames))},
-      {"encoder", setup.encoding.words}};
+  out.lines = {{"video", fmt::format("{} x {}, {} bits, {}, {}", film.shape.width, film.shape.height, film.shape.depth,
+                                     film.codec, video_file::words_of(setup.composition.film.colors))},
+               {"frames", frames == 0 ? std::string("unknown") : fmt::format("about {}", group_digits(frames))},
+               {"encoder", setup.encoding.words}};
   if (!setup.filled_in.empty())
-    out.lines.push_back({"filled in, as the film does not say", fmt::format("{}", fmt::join(setup.filled_in, ", "))});
+    out.lines.push_back(
+        {"assumed, as the video does not state it", fmt::format("{}", fmt::join(setup.filled_in, ", "))});
   if (setup.network)
-    out.lines.push_back({"network", fmt::format("{}, {}, {} x {}, {} in it at once", setup.network->session.runtime(),
-                                                setup.network->session.precision(), setup.network->model.width,
-                                                setup.network->model.height, setup.network->requests)});
+    out.lines.push_back(
+        {"network", fmt::format("{}, {}, {} x {}, up to {} inputs at once", setup.network->session.runtime(),
+                                setup.network->session.precision(), setup.network->model.width,
+                                setup.network->model.height, setup.network->requests)});
   for (const std::string& each : setup.notes) out.lines.push_back({"not kept", each});
   std::size_t dropped_streams = 0;
   if (setup.muxer) {
     for (const auto& each : setup.muxer->dropped_streams())
-      out.lines.push_back({"left out", video_file::VideoMuxer::words_of(each)});
+      out.lines.push_back({"not copied", video_file::VideoMuxer::words_of(each)});
     dropped_streams = setup.muxer->dropped_streams().size();
   }
   out.figures = {{"width", film.shape.width}, {"height", film.shape.height},     {"frames", frames},
                  {"rate", film.rate.value()}, {"encoder", setup.encoding.words}, {"left_out", dropped_streams}};
   if (run.find_previous_output()) {
-    out.lines.push_back({"output", "it is there, made of the same: nothing is left to do"});
+    out.lines.push_back({"output", "already complete, nothing to do"});
     out.seconds = 0;
   } else {
     if (!known) known = estimate(setup, context);
@@ -423,7 +425,7 @@ Plan plan(const VideoOptions& given, const VideoTarget& target, Networks& networ
     if (network != nullptr) out.memory.push_back({name, network->memory});
   out.memory.push_back({"the decoder", setup.decoder});
   out.memory.push_back({"the encoder", setup.encoder});
-  out.memory.push_back({"pictures in flight", setup.beside + setup.frame * setup.tokens});
+  out.memory.push_back({"frames in flight", setup.beside + setup.frame * setup.tokens});
   out.threads = context.executor.threads();
   out.in_flight = setup.tokens;
   out.allowed = context.budget.limit();

@@ -59,8 +59,8 @@ Setup::Setup(const VideoOptions& given, Networks& networks, RunContext& context)
 
 void Setup::set_output(RunContext& context) {
   if (film.rotation != 0 && composition.show == ShownContent::side_by_side)
-    throw Failure(ErrorCode::usage, "the film is turned, and its right is not where it is stored", "--write",
-                  "write mask and overlay, each by itself");
+    throw Failure(ErrorCode::usage, "the video is rotated, and side-by-side is not supported for rotated videos",
+                  "--write", "use --write mask and --write overlay in two runs");
   composition.shown = make_shown_shape(composition.show, composition.film);
   if (composition.show == ShownContent::files || options.sample > 0) {
     composition.made = composition.shown;
@@ -82,16 +82,17 @@ void Setup::open_muxer(RunContext& context) {
 
 void Setup::note_losses() {
   if (film.shape.alpha != 0 && composition.shown.alpha == 0)
-    notes.emplace_back("the film's own transparency is left out: --write overlay and film keep it");
+    notes.emplace_back("the video's own transparency is dropped: --write overlay and --write film keep it");
   if (film.shape.alpha != 0 && composition.show == ShownContent::alpha)
-    notes.emplace_back("the film's own transparency is replaced by the mask");
+    notes.emplace_back("the video's own transparency is replaced by the mask");
   if (film.shape.interlaced != 0 && muxer && encoding.codec != Codec::h264)
     notes.emplace_back(
-        "the film is interlaced, and its pictures are encoded as whole ones: --codec h264 keeps the mark");
+        "the video is interlaced, but its frames are encoded as progressive: --codec h264 keeps the interlacing flag");
   if (composition.made.depth < composition.shown.depth)
-    notes.push_back(fmt::format("{} of {} bits are kept", composition.made.depth, composition.shown.depth));
+    notes.push_back(fmt::format("the bit depth is reduced: {} of {} bits are kept", composition.made.depth,
+                                composition.shown.depth));
   for (const std::string& each : film.beside)
-    notes.push_back(fmt::format("what lies inside of its pictures' stream is not carried over: {}", each));
+    notes.push_back(fmt::format("data inside its video stream is not copied: {}", each));
 }
 
 void Setup::set_masks(Networks& networks, RunContext& context) {
@@ -99,13 +100,12 @@ void Setup::set_masks(Networks& networks, RunContext& context) {
   for (const video_file::FrameRegion& region : options.regions) {
     if (region.left + region.width <= shape.width && region.top + region.height <= shape.height) continue;
     throw Failure(ErrorCode::usage,
-                  fmt::format("{},{},{},{} lies outside of the film, which is {} x {}", region.left, region.top,
+                  fmt::format("{},{},{},{} lies outside of the video, which is {} x {}", region.left, region.top,
                               region.width, region.height, shape.width, shape.height),
-                  "--region", "in pixels as they are stored: left, top, width and height");
+                  "--region", "give left, top, width and height in pixels of the stored frame");
   }
   if (options.stereo != Stereo::none && film.rotation != 0)
-    throw Failure(ErrorCode::usage, "the film is turned, and two eyes lie beside each other in none that is",
-                  "--stereo", "leave it out");
+    throw Failure(ErrorCode::usage, "stereo is not supported for rotated videos", "--stereo", "leave it out");
   if (!options.masks.empty()) {
     mask_folder = std::make_unique<MaskFolder>(options.masks);
     composition.tint = model::class_color(1);  // the files do not record the color in the model's card
@@ -170,9 +170,9 @@ void Setup::plan_memory(RunContext& context) {
   const Bytes left = context.budget.largest_grant();
   if (all + frame > left) {
     throw OutOfMemory(ErrorCode::out_of_memory,
-                      fmt::format("pictures of {} x {} take {}, with their decoder and encoder, and {} are left",
+                      fmt::format("frames of {} x {} need {} with decoder and encoder, and only {} are free",
                                   film.shape.width, film.shape.height, format_bytes(all + frame), format_bytes(left)),
-                      film.path, "allow more with --memory, or take --profile fast");
+                      film.path, "increase --memory, or use --profile fast and fewer --encoder-threads");
   }
   tokens = chain::count_tokens(context, frame, left - all);
   // The limit keeps all stages busy, and is not larger: a waiting frame occupies memory.

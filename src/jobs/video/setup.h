@@ -41,7 +41,7 @@ class Setup {
   Network *network = nullptr, *fast_network = nullptr;
   std::unique_ptr<FrameInference> first, second;
   std::unique_ptr<MaskFolder> mask_folder;
-  std::int32_t mask_width = 1, mask_height = 1;  // size before cleaning
+  std::int32_t mask_width = 1, mask_height = 1;  // size before postprocessing
   std::uint16_t threshold = masks::kOne / 2;
   Frames::Parameters cut;
 

@@ -114,19 +114,19 @@ void ShardFolder::check_run_file(const Attributes& provenance, bool begin_anew) 
   if (!std::filesystem::exists(run, error)) write_if_absent(run, millrace::json_of(provenance));
   const auto then = read_json_attributes(run);
   if (!then || then->empty() || then->front() != provenance.front()) {
-    throw Failure(ErrorCode::conflict, "what another job has not finished lies in it", folder_.name(),
-                  "finish that, or give another name");
+    throw Failure(ErrorCode::conflict, "it holds unfinished work of another job", folder_.name(),
+                  "finish that job, or use another name");
   }
   if (!shard_spec_) folder_.remove_stale_temporaries();
   const std::string different = describe_differences(*then, provenance);
   if (different.empty() && shard_spec_) check_run_count(folder_, shard_spec_);
   if (different.empty()) return;
   if ((has_shards() && !begin_anew) || shard_spec_) {
-    throw Failure(ErrorCode::conflict, "an unfinished film of this name was made otherwise: " + different,
-                  folder_.name(),
+    throw Failure(ErrorCode::conflict,
+                  "it holds an unfinished video of this name that was made differently: " + different, folder_.name(),
                   is_from_other_hardware(*then, provenance)
                       ? kMixedHardwareRemedy
-                      : "give the same options to go on with it, or remove this folder to begin anew");
+                      : "use the same options to resume it, or remove this folder to start again");
   }
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder_.path("."), error))
@@ -234,7 +234,7 @@ std::optional<ShardFolder::Shard> ShardIterator::next() {
   if (!k_) return std::nullopt;
   auto out = shards_.shard(*k_);
   if (!out) {
-    throw Failure(ErrorCode::conflict, "a piece of the film is not there any more", shards_.path(*k_),
+    throw Failure(ErrorCode::conflict, "a shard of the video is missing", shards_.path(*k_),
                   "run the same command again");
   }
   k_ = out->note.next;

@@ -71,7 +71,7 @@ bool has_video_extension(const std::string& path) {
 
 VideoInputs find_videos(const VideoOptions& options, const RunContext& context) {
   InputRules rules;
-  rules.argument = "FILM";
+  rules.argument = "VIDEO";
   rules.accepts = [](const FileEntry& file) { return has_video_extension(file.path) && !is_not_mpeg_ts(file); };
   rules.name = [&options](const std::string& relative_path) { return make_output_name(relative_path, options); };
   rules.reserved = {RunFolder::kRunFile};

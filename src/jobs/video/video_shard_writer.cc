@@ -107,7 +107,7 @@ void VideoShardWriter::packet(video_file::EncodedPacket packet) {
     auto& durations = open_shards_.front().durations;
     const auto found = durations.find(packet.pts);
     if (found == durations.end())
-      throw Failure(ErrorCode::internal, "the encoder gave a picture another time",
+      throw Failure(ErrorCode::internal, "the encoder changed the time of a frame",
                     shards_.path(open_shards_.front().shard), "");
     packet.duration = found->second;
     durations.erase(found);
@@ -121,7 +121,7 @@ void VideoShardWriter::ended() {
   {
     const MutexLock lock(mutex_);
     if (!open_shards_.front().durations.empty())
-      throw Failure(ErrorCode::internal, "the encoder left pictures out", shards_.path(open_shards_.front().shard), "");
+      throw Failure(ErrorCode::internal, "the encoder dropped frames", shards_.path(open_shards_.front().shard), "");
     note = std::move(open_shards_.front().note);
     shard = open_shards_.front().shard;
     open_shards_.pop_front();

@@ -27,8 +27,8 @@ class VideoShardWriter {
  public:
   // Creates the encoder for a listener.
   using Make = std::function<std::unique_ptr<video_file::FrameEncoder>(video_file::FrameEncoder::Listener)>;
-  // `warm` is the number of earlier frames with which a shard begins. The frames before the first one, and the start of
-  // the first shard, are those of `frames`. `maker` is as in Note.
+  // `warmup` is the number of earlier frames with which a shard begins. The frames before the first one, and the start
+  // of the first shard, are those of `frames`. `runtime_and_cpu` is as in ShardMetadata.
   VideoShardWriter(ShardFolder& shards, std::size_t warmup, std::string runtime_and_cpu, const Frames& frames,
                    const Make& make);
 

@@ -17,6 +17,7 @@ namespace millrace::chart {
 
 // Largest absolute price; a larger one is a gap. The range of a window times the image's height must be a finite
 // number.
+// docs/design/strokes.md gives the reasons for the constants of this file.
 inline constexpr double kMaxPrice = 1e300;
 
 enum class Style : std::uint8_t { line, ohlc, candle, jkx };

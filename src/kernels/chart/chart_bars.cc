@@ -22,6 +22,7 @@ class BarStyle : public ChartStyle {
     compute_moving_average(spec_, window, averages_);
     PriceScale scale(spec_, window, {kOpen, kHigh, kLow, kClose});
     for (const double v : averages_) scale.include(v);
+    // docs/design/strokes.md gives the reasons for the constants of this file.
     const double range = std::max(scale.highest() - scale.lowest(), 1e-8);
     const auto row = [&](double v) { return static_cast<int>((scale.highest() - v) * (rows_.price - 1) / range); };
     const std::size_t n = window.rows[kClose].size();

@@ -27,11 +27,12 @@ struct Drawn {
 }  // namespace
 
 std::string cpu_only_reason(const ChartSpec& spec) {
-  if (spec.width > kMaxWidth) return fmt::format("charts wider than {} pixels are the CPU's", kMaxWidth);
+  if (spec.width > kMaxWidth) return fmt::format("charts wider than {} pixels are drawn on the CPU", kMaxWidth);
   if (spec.rows > kMaxRows || spec.rows > 64 + 16 * static_cast<std::size_t>(spec.width)) {
-    return fmt::format("charts of more than {} rows, or 16 for each pixel of their width, are the CPU's", kMaxRows);
+    return fmt::format(
+        "charts of more than {} rows, or of more than about 16 rows a pixel of width, are drawn on the CPU", kMaxRows);
   }
-  if (spec.rows * spec.average > kMaxSums) return "moving averages as long as these are the CPU's";
+  if (spec.rows * spec.average > kMaxSums) return "moving averages of this length are drawn on the CPU";
   return "";
 }
 
@@ -45,8 +46,7 @@ struct DeviceDrawer::State {
         painters(this->spec, format),
         batch(this->spec, format, accelerator),
         together(at_once > 0 ? at_once : kCpuChartsPerThread * static_cast<std::size_t>(executor.threads())),
-        reservation(
-            budget.reserve_up_to({bytes_on_cpu(spec, format)}, together, "charts that a device leaves to the CPU")) {}
+        reservation(budget.reserve_up_to({bytes_on_cpu(spec, format)}, together, "charts drawn on the CPU")) {}
 
   void draw(const SeriesArray& from, bool from_device, const ImageArray& to);
   Drawn on_device(std::uint64_t begin, std::uint64_t end);

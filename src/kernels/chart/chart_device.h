@@ -34,8 +34,9 @@ struct ChartCounts {
 std::string cpu_only_reason(const ChartSpec& spec);
 // Reason that is reported when kernels give up single charts.
 inline constexpr const char* kGivenUpReason =
-    "lines with gaps that are hardly wider than the line are the CPU's, chart by chart";
+    "charts of lines with gaps hardly wider than the line are drawn on the CPU";
 // Number of charts per thread that the CPU draws at once in a device's place: enough to share them evenly.
+// docs/design/strokes.md gives the reasons for the constants of this file.
 inline constexpr std::size_t kCpuChartsPerThread = 8;
 
 // Draws charts of one kind; reuses its device memory from one call to the next. Used by one thread at a time.

@@ -12,6 +12,7 @@
 namespace millrace::chart {
 
 // Division of a chart's pixel rows: height / 5 at the bottom for the volume, and one free row above them.
+// docs/design/strokes.md gives the reasons for the constants of this file.
 struct PixelRows {
   explicit PixelRows(const ChartSpec& spec)
       : volume(spec.volume ? spec.height / 5 : 0), price(spec.volume ? spec.height - volume - 1 : spec.height) {}

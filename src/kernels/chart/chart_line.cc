@@ -35,6 +35,7 @@ class LineStyle : public ChartStyle {
     }
     if (canvas_) {
       const std::size_t n = window.rows[kClose].size();
+      // docs/design/strokes.md gives the reasons for the constants of this file.
       const auto columns = [&](std::size_t i) {
         const double x = x_of(i, n),
                      half = 0.4 * (spec_.width - 1) / static_cast<double>(std::max<std::size_t>(1, n - 1));

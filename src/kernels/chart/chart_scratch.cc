@@ -124,8 +124,8 @@ void ChartScratch::each_array(const ChartSpec& of, const Take& take) {
   take(tile_rows, 2 * points, "tiles");
   take(edges, room.layers * room.edges * CHART_EDGE, "edges");
   take(edge_counts, room.layers, "edges");
-  take(part_rows, room.layers, "rows of parts");
-  take(state, std::uint64_t{2}, "what is given up");
+  take(part_rows, room.layers, "rows of strokes");
+  take(state, std::uint64_t{2}, "charts for the CPU");
 }
 
 std::uint64_t ChartScratch::max_charts(const ChartSpec& spec, Accelerator& accelerator, std::uint64_t bytes_each,
@@ -149,13 +149,13 @@ ChartScratch::ChartScratch(const ChartSpec& of, const Format& format, std::size_
   };
   each_array(of,
              [&](auto& buffer, std::uint64_t count, const char* purpose) { make(buffer, charts * count, purpose); });
-  make(spec, CHART_SPEC, "what charts are like");
-  make(reals, CHART_REALS, "what charts are like");
+  make(spec, CHART_SPEC, "chart options");
+  make(reals, CHART_REALS, "chart options");
   const std::vector<std::uint32_t> levels = table_of(format);
   make(table, levels.size(), "colours");
   make(no_reals, 1, "no series");
   make(no_singles, 1, "no series");
-  make(done, CHART_DONE, "how many blocks");
+  make(done, CHART_DONE, "block counter");
   std::array<double, CHART_REALS> turns{};
   const std::vector<double> radii = radii_of(of);
   for (std::size_t layer = 0; layer < radii.size(); ++layer) {

@@ -14,6 +14,7 @@
 namespace millrace::chart {
 
 // Limits: pixels of a row that fit a block's memory; rows of a chart; numbers summed by its moving average.
+// docs/design/strokes.md gives the reasons for the constants of this file.
 inline constexpr int kMaxWidth = 6141;
 inline constexpr std::size_t kMaxRows = 1 << 16, kMaxSums = std::size_t{1} << 26;
 

@@ -53,8 +53,8 @@ struct DeviceStreamer::State {
         encoder(code, static_cast<int>(levels.image[1]), spec.height,
                 wanted.kind == PixelKind::bits ? wanted.pixels.level[0][0] : std::uint8_t{0}),
         together(at_once > 0 ? at_once : kCpuChartsPerThread * static_cast<std::size_t>(threads.threads())),
-        reservation(memory.reserve_up_to({DeviceStreamer::bytes_on_cpu(of, wanted)}, together,
-                                         "charts that a device leaves to the CPU")) {}
+        reservation(
+            memory.reserve_up_to({DeviceStreamer::bytes_on_cpu(of, wanted)}, together, "charts drawn on the CPU")) {}
 
   void draw(const SeriesArray& from, const StreamSink& keep);
   DrawnStreams on_device(std::uint64_t begin, std::uint64_t end);

@@ -72,6 +72,7 @@ SeriesPainters::~SeriesPainters() = default;
 void SeriesPainters::paint(const SeriesArray& series, const Executor& executor, std::uint8_t* out) const {
   const std::size_t image = format_.image_bytes();
   // A batch that fits no cache is written past the caches.
+  // docs/design/strokes.md gives the reasons for the constants of this file.
   constexpr std::size_t kCached = 16 << 20;
   const bool large = series.count * image > kCached;
   executor.parallel_for(series.count, 4, [&](std::size_t from, std::size_t to) {
@@ -79,7 +80,7 @@ void SeriesPainters::paint(const SeriesArray& series, const Executor& executor, 
     for (std::size_t i = from; i < to; ++i) painter->paint(series, i, large, out + i * image);
     if (large) rle::paint_end();
   });
-  executor.throw_if_cancelled("some were drawn");
+  executor.throw_if_cancelled("only some charts were drawn");
 }
 
 void SeriesPainters::each(const SeriesArray& series, const Executor& executor,

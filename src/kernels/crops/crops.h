@@ -1,13 +1,13 @@
 // Input: a picture's thumbnail.
-// Output: codes of the whole picture and of its parts. Parts are windows as people crop them, the content of a frame, a
-// blurred border or a screen, and the whole rotated and mirrored. By codes, a part of one picture matches another
-// whole.
-// Never: says that two pictures are the same: similarity/ and closelook/ decide that for the pairs that match here.
+// Output: codes of the whole picture and of its crops. Crops are windows as people crop them, the content of a plain or
+// blurred border or of a screen, and the whole rotated and mirrored. By codes, a crop of one picture matches the whole
+// of another.
+// Never: decides that two pictures are the same: similarity/ and detailed_check/ do so for the pairs that match here.
 //
-// A code holds the signs of the 48 lowest DCT coefficients of the part's luma, without the mean, the lowest first. They
-// hardly change while a window moves by a twenty-fifth of its side. The first sixteen are a key, by which a part is
-// looked up. Five signs of a whole's key are in doubt: those of the least coefficients, each times its frequency. The
-// part's mean chroma and the proportion of its sides are kept too, because a crop does not change them.
+// A code holds the signs of the 48 lowest DCT coefficients of the crop's luma, without the mean, the lowest first. They
+// hardly change while a window moves by a twenty-fifth of its side. The first sixteen are a key, by which a crop is
+// searched. Five signs of a whole's key are in doubt: those of the least coefficients, each times its frequency. The
+// crop's mean chroma and the proportion of its sides are kept too, because cropping hardly changes them.
 //
 // Exactness: integers throughout; the weights are rounded from double once. The same codes on every machine.
 #pragma once
@@ -25,6 +25,7 @@ namespace millrace::crops {
 
 // Version of codes, boxes and matches. It changes whenever the same thumbnails may give other codes or boxes, or codes
 // may match others; earlier results are then computed anew.
+// docs/design/crops.md gives the reasons for the constants of this file.
 inline constexpr std::uint32_t kVersion = 1;
 
 // A window of a picture, in shares of its sides.
@@ -36,7 +37,7 @@ struct CropArea {
 // Bits 0 to 47: coefficient i is above zero. Bits 48 to 55 and 56 to 63: the mean of blue, and of red, less luma,
 // halved, plus 128.
 using CropCode = std::uint64_t;
-// Code of a part without any structure; it matches no picture.
+// Code of a crop without any structure; it matches no picture.
 inline constexpr CropCode kSilent = ~CropCode{0};
 
 inline constexpr int kSigns = 48, kKeyBits = 16, kDoubtful = 5;
@@ -44,16 +45,16 @@ inline constexpr CropCode kKey = (CropCode{1} << kKeyBits) - 1;
 constexpr int blue_of(CropCode code) { return static_cast<int>(code >> 48 & 0xFF); }
 constexpr int red_of(CropCode code) { return static_cast<int>(code >> 56); }
 
-// Largest differences between a part and a whole that match: in signs, in each chroma, and in 16 log2(width / height).
+// Largest differences between a crop and a whole that match: in signs, in each chroma, and in 16 log2(width / height).
 inline constexpr int kMaxSigns = 10, kMaxChroma = 4, kMaxSides = 4;
 
-// Numbers of parts of each kind, in the order of Codes::parts. Windows come first, then the whole in the seven other
-// orientations, in the order of kOrientations. The boxes of content_boxes() are last.
+// Numbers of crops of each kind, in the order of CropCodes::parts. Windows come first, then the whole in the seven
+// other orientations, in the order of kOrientations. The boxes of content_boxes() are last.
 inline constexpr std::size_t kWindows = 92, kTurned = 7, kBoxes = 5;
 inline constexpr std::size_t kCropCount = kWindows + kTurned + kBoxes;
 
 enum class CropKind : std::uint8_t { window, turned, box };
-// A part by its kind, and its index among parts of that kind.
+// A crop by its kind, and its index among crops of that kind.
 struct CropIndex {
   CropKind kind;
   std::size_t index;
@@ -94,7 +95,7 @@ constexpr bool is_near(CropCode part, CropCode whole) {
          apart(red_of(part), red_of(whole)) <= kMaxChroma;
 }
 
-// Code of a part, and the indices [begin, end) of the codes of wholes that have its key.
+// Code of a crop, and the indices [begin, end) of the codes of wholes that have its key.
 struct CodeRun {
   CropCode code;
   std::uint32_t begin, end;
@@ -104,18 +105,18 @@ struct CodeMatch {
 };
 // Number of codes that may be read after the last one of a run.
 inline constexpr std::size_t kReadBeyond = 8;
-// Appends the codes of each run that are near the run's own code, in order: near() for many.
+// Appends the codes of each run that are near the run's own code, in order: is_near() for many.
 void find_matches(std::span<const CodeRun> runs, const CropCode* codes, std::vector<CodeMatch>& out);
 
-// True if a part of one picture may be the whole of another.
+// True if a crop of one picture may be the whole of another.
 bool can_match(const CropCodes& one, std::size_t part, const CropCodes& other);
 
-// Source of a part: a window of the upright picture, or the whole rotated or mirrored.
+// Source of a crop: a window of the upright picture, or the whole rotated or mirrored.
 struct CropView {
   CropArea area;
   Orientation orientation = Orientation::upright;
 };
-// Returns the source of a part; `boxes` as content_boxes() returned them.
+// Returns the source of a crop; `boxes` as content_boxes() returned them.
 CropView view_of(std::size_t part, std::span<const CropArea> boxes);
 
 // Returns the codes of a picture. `squeezed` is the picture scaled to 64 x 64, red, green, blue. Width and height are

@@ -7,6 +7,8 @@
 namespace millrace::crops {
 namespace {
 
+// docs/design/crops.md gives the reasons for the constants of this file.
+
 // Box in pixels, right and bottom exclusive; edges may lie within a pixel.
 struct Box {
   float left, top, right, bottom;
@@ -69,8 +71,8 @@ class Finder {
   }
 
   // Returns the width of the margin along an edge. Lines of the margin have the colour of the outermost line, but for
-  // one pixel in `one_in`. The line after them is part margin and part picture: the share of margin is what it lacks of
-  // the next line's difference.
+  // one pixel in `one_in`. The line after them is partly margin and partly picture: the share of margin is what it
+  // lacks of the next line's difference.
   float margin(const Box& box, Edge edge, int one_in) const {
     const Lines lines(box, edge);
     const int length = lines.length(), most = lines.count() * 48 / 100;

@@ -9,6 +9,7 @@
 namespace millrace::crops {
 namespace {
 
+// docs/design/crops.md gives the reasons for the constants of this file.
 constexpr int kSide = 64, kFrequencies = 8, kCoefficients = kFrequencies * kFrequencies - 1;
 static_assert(kSigns <= kCoefficients);
 constexpr std::size_t kPixels = std::size_t{kSide} * kSide;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "src/kernels/detailed_check/detailed_check_pair.h"
 #include "src/kernels/detailed_check/detailed_check_seam.h"
@@ -9,6 +11,7 @@
 namespace millrace::detailed_check {
 namespace {
 
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 constexpr int kCoarseSide = 256;
 
 double side_scale(int width, int height, int side) {
@@ -33,14 +36,35 @@ std::array<float, 4> shares_of(const std::array<int, 4>& box, const Affine& warp
 struct Exposure {
   double tone = 0, gain = 1, rest = 0;
 };
-// Residual of a pair that was registered by a warp.
-struct Fitted {
+// Two pictures after the coarse registration.
+struct Alignment {
+  const PreparedPicture::Planes *target, *source;  // the target has fewer pixels for the same content
+  bool swapped;                                    // true if the target is the second picture
+  double scale;                                    // pixels of the second picture to one of the first, along a side
+  double pitch;                                    // reduction of the source's raster to the target's pitch
+  Affine warp;                                     // from the target to the source, as reduced
+};
+// Residual of two pictures under one registration.
+struct PairFit {
   Affine warp;
   Tone tone;
-  Residual measured;
+  Residual residual;
   Exposure exposure;
 
-  float excess() const { return std::max(measured.excess, measured.drift_ratio()); }
+  float excess() const { return std::max(residual.excess, residual.drift_ratio()); }
+};
+// Measurements of a pair at a long side of 512. The comparison of tiles overwrites the rasters, so their sizes
+// are kept here.
+struct Registered {
+  PairFit fit;
+  FramePair frames;
+  Size target_size, source_size;
+  double target_outside = 0, source_outside = 0;  // share of each that the other does not show
+
+  // Returns the map between the rasters of both pictures.
+  Affine between_rasters(const Alignment& of) const {
+    return between(fit.warp, target_size, source_size, size_of(of.target->raster), size_of(of.source->raster));
+  }
 };
 Exposure exposure_of(const Tone& tone, const Plane& source_luma, const Plane& valid) {
   std::array<double, 256> histogram{};
@@ -115,11 +139,6 @@ const char* name_of(DifferenceKind kind) {
   return "different";
 }
 
-struct PreparedPicture::Planes {
-  PictureRaster raster;
-  Colour fit, small;  // reduced to long sides of 512 and 256
-};
-
 PreparedPicture::PreparedPicture(PictureRaster raster) : planes_(std::make_unique<Planes>()) {
   Planes& p = *planes_;
   p.raster = std::move(raster);
@@ -150,21 +169,21 @@ struct DetailedComparator::State {
 DetailedComparator::DetailedComparator() : state_(std::make_unique<State>()) {}
 DetailedComparator::~DetailedComparator() = default;
 
-Verdict DetailedComparator::compare(const PreparedPicture& first, const PreparedPicture& second,
-                                    const std::optional<std::array<float, 6>>& start) {
-  PairComparison& p = state_->pair;
-  Verdict out;
-  constexpr int kMinSide = 16;
-  const PreparedPicture::Planes *a = &first.planes(), *b = &second.planes();
-  if (std::min({a->raster.width, a->raster.height, b->raster.width, b->raster.height}) < kMinSide) return out;
-  auto coarse = p.register_coarsely(a->small, b->small, start);
-  if (!coarse) return out;
+namespace {
 
+// Registers two pictures coarsely, chooses the target, and makes the target and the source of `p`. Returns nothing
+// where no registration is found.
+std::optional<Alignment> align(PairComparison& p, const PreparedPicture::Planes& first,
+                               const PreparedPicture::Planes& second,
+                               const std::optional<std::array<float, 6>>& start) {
+  auto coarse = p.register_coarsely(first.small, second.small, start);
+  if (!coarse) return std::nullopt;
+  const PreparedPicture::Planes *a = &first, *b = &second;
   const auto scale_of = [&](int width_a, int height_a, int width_b, int height_b) {
     return between(*coarse, size_of(a->small), size_of(b->small), {width_a, height_a}, {width_b, height_b}).scale();
   };
-  out.scale = static_cast<float>(
-      scale_of(a->raster.full_width, a->raster.full_height, b->raster.full_width, b->raster.full_height));
+  const double scale =
+      scale_of(a->raster.full_width, a->raster.full_height, b->raster.full_width, b->raster.full_height);
   // The target is the picture whose raster has fewer pixels for the same content, so that no detail is expected between
   // pixels.
   const bool swapped = scale_of(a->raster.width, a->raster.height, b->raster.width, b->raster.height) < 1;
@@ -182,154 +201,181 @@ Verdict DetailedComparator::compare(const PreparedPicture& first, const Prepared
   } else {
     shrink(b->raster, pitch, p.source);
   }
-  Affine warp = between(*coarse, size_of(a->small), size_of(b->small), size_of(p.target), size_of(p.source));
+  const Affine warp = between(*coarse, size_of(a->small), size_of(b->small), size_of(p.target), size_of(p.source));
+  return Alignment{a, b, swapped, scale, pitch, warp};
+}
 
+// Registers the pair finely, and measures its residual. Returns nothing where too little can be compared.
+std::optional<Registered> register_and_measure(PairComparison& p, const Alignment& pair) {
+  Affine warp = pair.warp;
+  const Size target_size = size_of(p.target), source_size = size_of(p.source);
   p.shrink_both();
-  if (std::max(p.target[0].width(), p.target[0].height()) > 300) warp = p.register_at_half(warp);
+  constexpr int kMinSideAtHalf = 300;
+  if (std::max(target_size.width, target_size.height) > kMinSideAtHalf) warp = p.register_at_half(warp);
   const FramePair frames(p.target, p.source, warp);
   const auto tone = p.find_tone(warp, frames);
-  if (!tone) return out;
-  const bool finest = std::max(a->raster.width, a->raster.height) <= kSide;  // true if no finer comparison follows
-  const auto fit_at = [&](const Affine& at) -> std::optional<Fitted> {
+  if (!tone) return std::nullopt;
+  // True if no finer comparison follows.
+  const bool finest = std::max(pair.target->raster.width, pair.target->raster.height) <= kSide;
+  const auto fit_at = [&](const Affine& at) -> std::optional<PairFit> {
     // A tone that was found at half the size does not change with shifts of less than this.
     constexpr double kMoved = 0.25;
-    const bool elsewhere = max_corner_distance(warp, at, p.target[0].width(), p.target[0].height()) > kMoved;
+    const bool elsewhere = max_corner_distance(warp, at, target_size.width, target_size.height) > kMoved;
     const auto tone_there = elsewhere ? p.find_tone(at, frames) : tone;
     const bool quiet = p.is_quiet(at);
     if (!tone_there || p.move_source(at, frames) < kMinPixels) return std::nullopt;
-    auto measured = p.measure(*tone_there, quiet);
-    if (!measured) return std::nullopt;
-    if (finest) measured->doubt_strokes(pitch);
+    auto residual = p.measure(*tone_there, quiet);
+    if (!residual) return std::nullopt;
+    if (finest) residual->doubt_strokes(pair.pitch);
     luma_of(p.moved, p.scratch);
-    return Fitted{at, *tone_there, std::move(*measured), exposure_of(*tone_there, p.scratch, p.inner)};
+    return PairFit{at, *tone_there, std::move(*residual), exposure_of(*tone_there, p.scratch, p.inner)};
   };
-  auto found = fit_at(p.register_toned(warp, *tone));
-  if (!found) return out;
+  auto fit = fit_at(p.register_toned(warp, *tone));
+  if (!fit) return std::nullopt;
   // Most copies show the whole of the other picture. Beside sharpened strokes the map of whole to whole is better than
   // registration; this second try has to be plain.
-  constexpr double kNear = 1.5;
-  constexpr float kHopeless = 4, kPlainly = 0.9F;
-  const Affine onto = map_whole_raster(size_of(p.target), size_of(p.source));
-  if (found->excess() > 1 && found->excess() <= kHopeless &&
-      max_corner_distance(found->warp, onto, p.target[0].width(), p.target[0].height()) <= kNear) {
+  const Affine onto = map_whole_raster(target_size, source_size);
+  if (fit->excess() > 1 && fit->excess() <= kThresholds.hopeless &&
+      max_corner_distance(fit->warp, onto, target_size.width, target_size.height) <= kThresholds.near_whole) {
     auto again = fit_at(onto);
-    if (again && again->excess() <= kPlainly) found = std::move(again);
+    if (again && again->excess() <= kThresholds.plainly) fit = std::move(again);
   }
-  warp = found->warp;
-  const Residual& measured = found->measured;
-  const Exposure& exposure = found->exposure;
+  Registered out{std::move(*fit), frames, target_size, source_size};
+  out.target_outside = share_outside(out.fit.warp, p.target[0], p.source[0],
+                                     [&](int x, int y) { return frames.is_plain_in_target(x, y); });
+  out.source_outside = share_outside(out.fit.warp.inverse(), p.source[0], p.target[0],
+                                     [&](int x, int y) { return frames.is_plain_in_source(x, y); });
+  return out;
+}
 
-  const double alone_a =
-      share_outside(warp, p.target[0], p.source[0], [&](int x, int y) { return frames.is_plain_in_target(x, y); });
-  const double alone_b = share_outside(warp.inverse(), p.source[0], p.target[0],
-                                       [&](int x, int y) { return frames.is_plain_in_source(x, y); });
-  const Size fitted = size_of(p.target), fitted_source = size_of(p.source);  // copied, because the comparison of tiles
-                                                                             // overwrites both
-  const ResidualFigures& figures = measured.figures;
+Evidence evidence_of(const Registered& found) {
+  const Residual& residual = found.fit.residual;
+  Evidence out;
+  out.windows = residual.figures.windows;
+  out.excess = found.fit.excess();
+  out.residual_excess = residual.excess;
+  out.differing_share = residual.figures.spread;
+  out.correlation = static_cast<float>(residual.correlation);
+  out.tone = found.fit.exposure.tone;
+  out.gain = found.fit.exposure.gain;
+  out.gain_rest = found.fit.exposure.rest;
+  out.target_outside = found.target_outside;
+  out.source_outside = found.source_outside;
+  out.has_target_frame = found.frames.drawn_target;
+  out.has_source_frame = found.frames.drawn_source;
+  return out;
+}
+
+void report_figures(const Alignment& pair, const Registered& found, Verdict& out) {
+  const ResidualFigures& figures = found.fit.residual.figures;
   out.soft = figures.soft;
   out.plain = figures.plain;
   out.chroma = figures.chroma;
   out.shift = figures.shift;
   out.drift = figures.drift;
   out.spread = figures.spread;
-  out.correlation = static_cast<float>(measured.correlation);
-  out.tone = static_cast<float>(exposure.tone);
-  out.gain = static_cast<float>(exposure.gain);
-  out.sharpness = static_cast<float>(measured.sharpness);
-  out.first_outside = static_cast<float>(swapped ? alone_b : alone_a);
-  out.second_outside = static_cast<float>(swapped ? alone_a : alone_b);
-  const auto place = [&](const std::array<int, 4>& box, const Affine& at, const Size& target, const Size& source) {
-    const std::array<float, 4> in_target = shares_of(box, Affine(), target), in_source = shares_of(box, at, source);
-    out.first_place = swapped ? in_source : in_target;
-    out.second_place = swapped ? in_target : in_source;
-  };
+  out.correlation = static_cast<float>(found.fit.residual.correlation);
+  out.tone = static_cast<float>(found.fit.exposure.tone);
+  out.gain = static_cast<float>(found.fit.exposure.gain);
+  out.sharpness = static_cast<float>(found.fit.residual.sharpness);
+  out.first_outside = static_cast<float>(pair.swapped ? found.source_outside : found.target_outside);
+  out.second_outside = static_cast<float>(pair.swapped ? found.target_outside : found.source_outside);
+  out.excess = found.fit.excess();
+  out.meeting = pair.swapped ? in_shares(found.fit.warp.inverse(), found.source_size, found.target_size)
+                             : in_shares(found.fit.warp, found.target_size, found.source_size);
+}
 
-  constexpr std::size_t kMinWindows = 150;
-  constexpr float kSpread = 0.25F, kAlike = 0.5F, kCorrelated = 0.93F, kAlone = 0.004F, kAloneFramed = 0.015F;
-  constexpr double kGain = 1.14, kOnlyGain = 0.4, kTone = 33;
-  out.excess = found->excess();
-  out.meeting =
-      in_shares(swapped ? warp.inverse() : warp, swapped ? fitted_source : fitted, swapped ? fitted : fitted_source);
-  if (figures.windows < kMinWindows) return out;
-  // Another view of the scene: everything has moved a little, depending on its distance.
-  if (out.excess > 1 && measured.excess <= 1) return out;
-  if (out.excess > 1) {
-    if (out.spread >= kSpread || out.correlation <= kAlike) return out;
-    out.kind = DifferenceKind::altered;
-    place(find_worst_place(figures.excess), warp, fitted, fitted_source);
-    return out;
-  }
-  if (out.correlation < kCorrelated) return out;
-  // A frame's inner edge mixes frame and picture, and is no content.
-  const auto more = [&](double alone, bool framed) {
-    return alone > static_cast<double>(framed ? kAloneFramed : kAlone);
-  };
-  const bool more_target = more(alone_a, frames.drawn_target), more_source = more(alone_b, frames.drawn_source);
-  const auto contained = [&](bool target, bool source) {
-    if (target && source) return Containment::neither;
-    return target || source ? (source == swapped ? Containment::second : Containment::first) : Containment::both;
-  };
-  if (more_target && more_source) {
-    out.kind = DifferenceKind::framed;
-  } else if (exposure.tone > kTone ||
-             ((exposure.gain > kGain || exposure.gain < 1 / kGain) && exposure.rest < kOnlyGain)) {
-    out.kind = DifferenceKind::toned;
+// Makes the pair altered, with the box of the target where it differs. `at` maps target to source, of these sizes.
+void report_altered(const Alignment& pair, const std::array<int, 4>& box, const Affine& at, const Size& target,
+                    const Size& source, Verdict& out) {
+  out.kind = DifferenceKind::altered;
+  out.contained = Containment::neither;
+  const std::array<float, 4> in_target = shares_of(box, Affine(), target), in_source = shares_of(box, at, source);
+  out.first_place = pair.swapped ? in_source : in_target;
+  out.second_place = pair.swapped ? in_target : in_source;
+}
+
+// Compares a pair that is the same at a long side of 512 in tiles of its rasters, where finer strokes may differ.
+void refine_tiles(PairComparison& p, const Alignment& pair, const Registered& found, Verdict& out) {
+  const PictureRaster &target = pair.target->raster, &source = pair.source->raster;
+  if (std::max(target.width, target.height) <= kSide) return;
+  const Affine at = found.between_rasters(pair);
+  const PixelBox region = found.frames.any ? found.frames.shared(found.fit.warp, found.target_size, size_of(target))
+                                           : whole(size_of(target));
+  const TileComparison tiles = compare_tiles(p, target, source, at, found.fit.tone, region);
+  if (tiles.worst && tiles.worst->measured.excess > 1) {
+    out.excess = tiles.worst->measured.excess;
+    report_altered(pair, tiles.worst->place, at, size_of(target), size_of(source), out);
+  } else if (tiles.has_no_common_detail) {
+    out.kind = DifferenceKind::different;
+    out.contained = Containment::neither;
+  } else if (const auto& box = tiles.focus.differs) {
+    report_altered(pair, {box->left, box->top, box->right, box->bottom}, at, size_of(target), size_of(source), out);
   } else {
-    out.kind = DifferenceKind::same;
-    out.contained = contained(more_target, more_source);
+    out.first_sharper = pair.swapped ? tiles.focus.second_sharper : tiles.focus.first_sharper;
+    out.second_sharper = pair.swapped ? tiles.focus.first_sharper : tiles.focus.second_sharper;
   }
-  // Pictures that are the same at this size may differ in finer strokes.
-  if (out.kind == DifferenceKind::same && std::max(a->raster.width, a->raster.height) > kSide) {
-    const Affine at = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
-    const PixelBox region = frames.any ? frames.shared(warp, fitted, size_of(a->raster)) : whole(size_of(a->raster));
-    const TileComparison tiles = compare_tiles(p, a->raster, b->raster, at, found->tone, region);
-    const auto differs = [&](const std::array<int, 4>& box) {
-      out.kind = DifferenceKind::altered;
-      out.contained = Containment::neither;
-      place(box, at, size_of(a->raster), size_of(b->raster));
-    };
-    if (tiles.worst && tiles.worst->measured.excess > 1) {
-      out.excess = tiles.worst->measured.excess;
-      differs(tiles.worst->place);
-    } else if (tiles.has_no_common_detail) {
-      out.kind = DifferenceKind::different;
-      out.contained = Containment::neither;
-      return out;
-    } else if (const auto& box = tiles.focus.differs) {
-      differs({box->left, box->top, box->right, box->bottom});
-    } else {
-      out.first_sharper = swapped ? tiles.focus.second_sharper : tiles.focus.first_sharper;
-      out.second_sharper = swapped ? tiles.focus.first_sharper : tiles.focus.second_sharper;
-    }
-  }
+}
+
+// Decides which picture contains the other, by strokes on frames and by what lies around the smaller part. A pair in
+// which neither contains the other is framed.
+void find_contained(const Alignment& pair, const Registered& found, const Classification& shows, Verdict& out) {
+  const PictureRaster &target = pair.target->raster, &source = pair.source->raster;
+  const Affine at = found.between_rasters(pair);
   // A picture that seems to show no more than the other may have a line of text on its frame, or at a page's edge.
+  const OverlayLocation on_target =
+      shows.has_target_more
+          ? OverlayLocation::nothing
+          : find_overlay_on_target(found.frames, found.target_size, found.source_size, target, source, at);
+  const OverlayLocation on_source = shows.has_source_more
+                                        ? OverlayLocation::nothing
+                                        : find_overlay_on_target(found.frames.swapped(), found.source_size,
+                                                                 found.target_size, source, target, at.inverse());
+  out.contained = containment_of(shows.has_target_more || on_target == OverlayLocation::picture,
+                                 shows.has_source_more || on_source == OverlayLocation::picture, pair.swapped);
+  if (on_target == OverlayLocation::frame || on_source == OverlayLocation::frame) out.contained = Containment::neither;
+  // A screen, or a blurred picture around the other, shows all of it and is still no copy to keep in its place.
+  const bool target_is_part = out.contained == (pair.swapped ? Containment::second : Containment::first);
+  const bool source_is_part = out.contained == (pair.swapped ? Containment::first : Containment::second);
+  if ((target_is_part && !continues_around(source, size_of(target), at)) ||
+      (source_is_part && !continues_around(target, size_of(source), at.inverse())))
+    out.contained = Containment::neither;
+  if (out.contained == Containment::neither) out.kind = DifferenceKind::framed;
+}
+
+}  // namespace
+
+Verdict DetailedComparator::compare(const PreparedPicture& first, const PreparedPicture& second,
+                                    const std::optional<std::array<float, 6>>& start) {
+  constexpr int kMinSide = 16;
+  PairComparison& p = state_->pair;
+  Verdict out;
+  const PictureRaster &one = first.raster(), &other = second.raster();
+  if (std::min({one.width, one.height, other.width, other.height}) < kMinSide) return out;
+  const auto pair = align(p, first.planes(), second.planes(), start);
+  if (!pair) return out;
+  out.scale = static_cast<float>(pair->scale);
+  const auto found = register_and_measure(p, *pair);
+  if (!found) return out;
+  report_figures(*pair, *found, out);
+  const Classification shows = classify(evidence_of(*found));
+  out.kind = shows.kind;
+  if (out.kind == DifferenceKind::altered) {
+    const std::array<int, 4> worst = find_worst_place(found->fit.residual.figures.excess);
+    report_altered(*pair, worst, found->fit.warp, found->target_size, found->source_size, out);
+  }
   if (out.kind == DifferenceKind::same) {
-    const Affine at = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
-    const OverlayLocation target =
-        more_target ? OverlayLocation::nothing
-                    : find_overlay_on_target(frames, fitted, fitted_source, a->raster, b->raster, at);
-    const OverlayLocation source = more_source ? OverlayLocation::nothing
-                                               : find_overlay_on_target(frames.swapped(), fitted_source, fitted,
-                                                                        b->raster, a->raster, at.inverse());
-    out.contained =
-        contained(more_target || target == OverlayLocation::picture, more_source || source == OverlayLocation::picture);
-    if (target == OverlayLocation::frame || source == OverlayLocation::frame) out.contained = Containment::neither;
-    // A screen, or a blurred picture around the other, shows all of it and is still no copy to keep in its place.
-    const bool target_is_part = out.contained == (swapped ? Containment::second : Containment::first);
-    const bool source_is_part = out.contained == (swapped ? Containment::first : Containment::second);
-    if ((target_is_part && !continues_around(b->raster, size_of(a->raster), at)) ||
-        (source_is_part && !continues_around(a->raster, size_of(b->raster), at.inverse())))
-      out.contained = Containment::neither;
-    if (out.contained == Containment::neither) out.kind = DifferenceKind::framed;
+    out.contained = containment_of(shows.has_target_more, shows.has_source_more, pair->swapped);
+    refine_tiles(p, *pair, *found, out);
   }
-  if (out.kind == DifferenceKind::same && out.contained == Containment::both) {
-    out.first_framed = swapped ? frames.put_around_source : frames.put_around_target;
-    out.second_framed = swapped ? frames.put_around_target : frames.put_around_source;
-  }
-  const bool all_of_a = a->raster.width == a->raster.full_width && a->raster.height == a->raster.full_height;
-  if (out.kind == DifferenceKind::same && out.contained == Containment::both && all_of_a) {
-    const Affine to_many = between(warp, fitted, fitted_source, size_of(a->raster), size_of(b->raster));
-    out.enlarged = p.is_enlarged(a->raster, b->raster, to_many.inverse());
+  if (out.kind == DifferenceKind::same) find_contained(*pair, *found, shows, out);
+  if (out.kind != DifferenceKind::same || out.contained != Containment::both) return out;
+  const FramePair& frames = found->frames;
+  out.first_framed = pair->swapped ? frames.put_around_source : frames.put_around_target;
+  out.second_framed = pair->swapped ? frames.put_around_target : frames.put_around_source;
+  const PictureRaster& few = pair->target->raster;
+  if (few.width == few.full_width && few.height == few.full_height) {
+    out.enlarged = p.is_enlarged(few, pair->source->raster, found->between_rasters(*pair).inverse());
   }
   return out;
 }

@@ -7,8 +7,8 @@
 // Differences are measured at a long side of 512 pixels, then in tiles of rasters of up to 2048. Finer differences are
 // not found.
 //
-// Method, in order (docs/performance.md has the figures of a prototype on 650 pairs of different pictures and 1,245
-// true versions):
+// Method, in order (docs/design/detailed-check.md has its definition, the reasons for the constants, and figures of a
+// prototype on 650 pairs of different pictures and 1,245 true versions):
 //  1. The target is the picture with fewer pixels for the same content, at a long side of at most 512. The source is
 //     scaled to the target's pitch (content per pixel).
 //  2. Affine registration from several starts, at a long side of 64, 256, then of the target.

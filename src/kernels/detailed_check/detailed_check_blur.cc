@@ -13,10 +13,11 @@
 
 #include "src/kernels/floats-inl.h"
 
-#ifndef MILLRACE_CLOSELOOK_BLUR_CC_
-#define MILLRACE_CLOSELOOK_BLUR_CC_
+#ifndef MILLRACE_DETAILED_CHECK_BLUR_CC_
+#define MILLRACE_DETAILED_CHECK_BLUR_CC_
 namespace millrace::detailed_check {
 
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 constexpr int kMaxReach = 16;
 struct Taps {
   int reach = 0;

@@ -7,6 +7,8 @@
 namespace millrace::detailed_check {
 namespace {
 
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
+
 // Sums of squares of the detail that a blur removes, over the rows' inner parts, in cells; and their pixel counts.
 struct Rest {
   static constexpr int kCell = 32;

@@ -8,6 +8,7 @@ bool is_drawing(const Colour& picture) {
   // A square of eight pixels is plain if its levels differ by 2 at most. Among 34 photographs at 512 pixels one has a
   // third of such squares (a moonlit sea), and two when saved at quality 40. Flags, letters, diagrams and maps have
   // 0.34 to 0.97.
+  // docs/design/detailed-check.md gives the reasons for the constants of this file.
   constexpr int kSquare = 8;
   constexpr float kNothing = 2;
   constexpr int kOneIn = 3;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "src/kernels/detailed_check/detailed_check_classify.h"
 #include "src/kernels/detailed_check/detailed_check_windows.h"
 
 namespace millrace::detailed_check {
@@ -52,6 +53,7 @@ float quantile(std::vector<float> values, double part) {
 }
 
 // Activity above which a window shows detail, and the number of windows that a statistic needs.
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 constexpr float kDetail = 8;
 constexpr std::size_t kEnough = 30;
 
@@ -134,15 +136,14 @@ void find_outliers(const WindowMaps& maps, const std::vector<std::uint8_t>& ok, 
     out.unresolved = quantile(std::move(beside), 0.9) / kUnresolved;
   // A window that stands out is more telling where copying left much, a filter's effect included.
   const bool much = noise.share > 0.15F, little = !much && noise.resolvable_beside_detail;
-  const float most_lone = much ? 2.2F : ResidualFigures::kSoft;
+  const float most_lone = much ? 2.2F : kThresholds.soft;
   const double others = much ? 0.99 : 1;
   const int peaks = little ? 1 : 3;
   keep_outliers(maps.activity, ok, peaks, others, left.luma);
   keep_outliers(maps.activity, ok, peaks, others, left.chroma);
   float& lone = little ? out.lone_in_little : out.lone;
   for (std::size_t i = 0; i < ok.size(); ++i) {
-    const float is_outlier =
-        std::max(left.luma.values[i] / most_lone, left.chroma.values[i] / ResidualFigures::kChroma);
+    const float is_outlier = std::max(left.luma.values[i] / most_lone, left.chroma.values[i] / kThresholds.chroma);
     lone = std::max(lone, is_outlier);
     out.excess.values[i] = std::max(out.excess.values[i], is_outlier);
   }
@@ -174,7 +175,7 @@ void find_shifts(const WindowMaps& maps, const std::vector<std::uint8_t>& ok, co
     const float detail = 0.5F * noise.share * compress_activity(near.values[i]);
     const float z = std::sqrt(std::max(0.0F, explained)) / std::sqrt(0.36F * noise.flat * noise.flat + detail * detail);
     out.shift = std::max(out.shift, z);
-    out.excess.values[i] = std::max(out.excess.values[i], z / ResidualFigures::kShift);
+    out.excess.values[i] = std::max(out.excess.values[i], z / kThresholds.shift);
   }
   out.drift = drifts.size() > kEnough ? quantile(drifts, 0.75) : 0;
 }
@@ -219,7 +220,7 @@ std::optional<ResidualFigures> compute_figures(WindowMaps& maps) {
     out.soft = std::max(out.soft, soft);
     out.plain = std::max(out.plain, plain);
     if (soft > 3) ++many;
-    out.excess.values[i] = std::max(soft / ResidualFigures::kSoft, plain / ResidualFigures::kPlain);
+    out.excess.values[i] = std::max(soft / kThresholds.soft, plain / kThresholds.plain);
   }
   out.spread = static_cast<float>(many) / static_cast<float>(out.windows);
   find_outliers(maps, ok, noise, std::move(left), out);
@@ -227,7 +228,7 @@ std::optional<ResidualFigures> compute_figures(WindowMaps& maps) {
   for (std::size_t i = 0; i < windows; ++i) {
     const float c = std::sqrt(chroma.values[i]);
     out.chroma = std::max(out.chroma, c);
-    if (ok[i] != 0) out.excess.values[i] = std::max(out.excess.values[i], c / ResidualFigures::kChroma);
+    if (ok[i] != 0) out.excess.values[i] = std::max(out.excess.values[i], c / kThresholds.chroma);
   }
   find_shifts(maps, ok, noise, out);
   return out;

@@ -44,6 +44,8 @@ HWY_AFTER_NAMESPACE();
 namespace millrace::detailed_check {
 namespace {
 
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
+
 HWY_EXPORT(AddDetail);
 
 constexpr int kPlace = FocusComparison::kPlace;

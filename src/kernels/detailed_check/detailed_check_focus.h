@@ -18,6 +18,7 @@ namespace millrace::detailed_check {
 // as WebP had such places for both.
 class FocusComparison {
  public:
+  // docs/design/detailed-check.md gives the reasons for the constants of this file.
   static constexpr int kPlace = 64;  // pixels, along a side
 
   // Ratio by which each picture's detail exceeds the other's in one place. Only detail that both share counts; the

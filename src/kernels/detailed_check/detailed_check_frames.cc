@@ -8,6 +8,8 @@
 namespace millrace::detailed_check {
 namespace {
 
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
+
 // Returns the colour of a frame: the median of each channel outside the box.
 std::array<float, 3> colour_outside(const Colour& picture, const PixelBox& box) {
   std::array<float, 3> out{};

@@ -75,6 +75,7 @@ Affine between(const Affine& warp, const Size& from, const Size& to, const Size&
                        times(new_to.width, to.width), times(new_to.height, to.height));
 }
 
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 std::optional<Affine> PairComparison::register_coarsely(const Colour& a, const Colour& b,
                                                         const std::optional<std::array<float, 6>>& start) {
   luma_of(a, luma_a);
@@ -197,18 +198,17 @@ std::optional<Residual> PairComparison::measure_inner(const Colour& there, bool 
   out.figures = std::move(*figures);
   out.correlation = correlation_of(sharp.fitted, sharp.other, inner);
   out.sharpness = sharp.deviation();
-  constexpr double kLittleFilter = 0.9, kLittleEffect = 0.1;
-  if (out.sharpness >= kLittleFilter) {
+  if (out.sharpness >= kThresholds.min_filter) {
     const Plane& before = sharp.forwards ? luma_b : luma_a;
     blur(before, 4, scratch);
-    out.clean = effect_of(before, sharp.forwards ? sharp.fitted : sharp.other, scratch, inner) < kLittleEffect;
+    out.clean =
+        effect_of(before, sharp.forwards ? sharp.fitted : sharp.other, scratch, inner) < kThresholds.min_filter_effect;
   }
   const ResidualFigures& f = out.figures;
-  constexpr float kSoftFiltered = 3.8F, kShiftFiltered = 3.3F;
-  out.excess =
-      std::max({f.soft / (out.clean ? ResidualFigures::kSoft : kSoftFiltered), f.plain / ResidualFigures::kPlain,
-                f.chroma / ResidualFigures::kChroma, f.shift / (out.clean ? ResidualFigures::kShift : kShiftFiltered),
-                f.lone, f.lone_in_little * (out.clean ? 1 : ResidualFigures::kSoft / kSoftFiltered)});
+  constexpr Thresholds kLimits = kThresholds;
+  out.excess = std::max({f.soft / (out.clean ? kLimits.soft : kLimits.soft_filtered), f.plain / kLimits.plain,
+                         f.chroma / kLimits.chroma, f.shift / (out.clean ? kLimits.shift : kLimits.shift_filtered),
+                         f.lone, f.lone_in_little * (out.clean ? 1 : kLimits.soft / kLimits.soft_filtered)});
   return out;
 }
 

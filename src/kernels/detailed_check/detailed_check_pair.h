@@ -5,13 +5,21 @@
 
 #include <optional>
 
+#include "src/kernels/detailed_check/detailed_check_classify.h"
 #include "src/kernels/detailed_check/detailed_check_focus.h"
 #include "src/kernels/detailed_check/detailed_check_frames.h"
 #include "src/kernels/detailed_check/detailed_check_windows.h"
 
 namespace millrace::detailed_check {
 
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 inline constexpr std::int64_t kMinPixels = 400;
+
+// A picture, and its copies at long sides of 512 and 256.
+struct PreparedPicture::Planes {
+  PictureRaster raster;
+  Colour fit, small;
+};
 
 // Residual between two registered pictures.
 struct Residual {
@@ -21,17 +29,12 @@ struct Residual {
   bool clean = true;       // true if the filter does little
   float excess = 0;        // largest ratio of a figure to its threshold, the drift left out
 
-  // Ratio of the drift to its threshold. True copies drift by 0.12 pixels at most, those that are not clean by 0.29.
-  // Views from a hand's breadth apart drift by 0.2 and more, and by 0.34 where the movement is taken for a filter.
-  float drift_ratio() const {
-    constexpr float kDrift = 0.16F, kDriftFiltered = 0.32F;
-    return figures.drift / (clean ? kDrift : kDriftFiltered);
-  }
+  // Ratio of the drift to its threshold.
+  float drift_ratio() const { return figures.drift / (clean ? kThresholds.drift : kThresholds.drift_filtered); }
   // Raises the excess by `unresolved` where a picture was reduced, its source at `pitch`. A reduction may have lost the
   // detail that tells strokes apart, so the picture is no certain copy.
   void doubt_strokes(double pitch) {
-    constexpr double kSmaller = 0.77;
-    if (pitch < kSmaller) excess = std::max(excess, figures.unresolved);
+    if (pitch < kThresholds.min_pitch_of_strokes) excess = std::max(excess, figures.unresolved);
   }
 };
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "src/kernels/detailed_check/detailed_check_classify.h"
 #include "src/kernels/detailed_check/detailed_check_pair.h"
 
 namespace millrace::detailed_check {
@@ -88,8 +89,9 @@ void PairComparison::soften(const Tone& tone) {
   blur(luma_b, 0.8, soft_b);
 }
 
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 bool PairComparison::is_quiet(const Affine& warp) {
-  return all_within<4>(soft_a, moved_plane(soft_b, warp, soft_a), warp, soft_b, {ResidualFigures::kSoft, 1.5F, 0.06F});
+  return all_within<4>(soft_a, moved_plane(soft_b, warp, soft_a), warp, soft_b, {kThresholds.soft, 1.5F, 0.06F});
 }
 
 void PairComparison::soften_colour(const Tone& tone) {
@@ -110,7 +112,7 @@ bool PairComparison::is_quiet_in_colour(const Affine& warp) {
   const Affine half = warp.rescaled(0.5, 0.5, 0.5, 0.5);
   return std::all_of(kColours.begin(), kColours.end(), [&](std::size_t c) {
     return all_within<2>(soft_target[c], moved_plane(soft_source[c], half, soft_target[c]), half, soft_source[c],
-                         {ResidualFigures::kChroma, 2.5F, 0.2F});
+                         {kThresholds.chroma, 2.5F, 0.2F});
   });
 }
 

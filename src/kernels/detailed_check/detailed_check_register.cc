@@ -64,6 +64,7 @@ HWY_EXPORT(FitRow);
 
 // Bins of the histogram: sixteenths of a level, up to 256.
 constexpr std::size_t kBins = 4096;
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 constexpr std::int64_t kMinCount = 200;  // pixels that count
 
 float median_of(const std::vector<std::uint32_t>& histogram, std::uint64_t count) {

@@ -9,6 +9,7 @@ namespace {
 
 // Largest error of the border's position, in lines: registration's error, and the pixels in which a reduction mixed
 // both sides. Beyond it, kMinDeep to kMaxDeep lines of at least kMinLength pixels are compared on either side.
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 constexpr int kOff = 3, kMaxDeep = 16, kMinDeep = 3, kMinLength = 32;
 // Number of sections along the border: a picture that continues does so in each of them.
 constexpr std::size_t kPlaces = 16;

@@ -92,6 +92,7 @@ HWY_EXPORT(Filter);
 HWY_EXPORT(Sizes);
 HWY_EXPORT(AddFilterSums);
 
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 constexpr int kEach = 3;  // neighbouring rows repeat each other
 
 FilterRow row_of(const Plane& picture, const std::array<Plane, 3>& soft, const Plane& target, const Plane& valid, int y,

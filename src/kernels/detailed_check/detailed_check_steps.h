@@ -171,6 +171,7 @@ void fit_row(const FitRowInput& row, float (&sums)[kRowSums]);
 
 // Change of tone: one monotone curve for all channels, and one change of saturation before it.
 struct Tone {
+  // docs/design/detailed-check.md gives the reasons for the constants of this file.
   static constexpr int kKnots = 17;
   std::array<float, kKnots> knots{};  // curve at levels 0, 255/16, ...
   float saturation = 1;

@@ -6,6 +6,7 @@
 namespace millrace::detailed_check {
 namespace {
 
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 constexpr int kTile = 512, kOverlap = 32;
 // Share of a target pixel that may lie beyond the source's edge.
 constexpr double kBeyond = 0.5;

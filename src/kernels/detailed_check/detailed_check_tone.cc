@@ -7,6 +7,7 @@
 namespace millrace::detailed_check {
 namespace {
 
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 constexpr std::size_t kUnknowns = Tone::kKnots;  // the first knot, and sixteen rises
 constexpr double kStep = 255.0 / (Tone::kKnots - 1);
 // A flatter curve would erase text, a steeper one would make some.

@@ -70,6 +70,7 @@ Affine shift(double x, double y) {
 }
 
 PixelBox warp_box(const Affine& warp, const PixelBox& box, const Size& in) {
+  // docs/design/detailed-check.md gives the reasons for the constants of this file.
   constexpr double kMaxBeyond = 12;
   double left = 1e9, top = 1e9, right = -1e9, bottom = -1e9;
   for (const int x : {box.left, box.right}) {

@@ -11,6 +11,7 @@
 namespace millrace::detailed_check {
 
 // Values of windows of 8 x 8 pixels, one every 4 pixels: each window has two by two cells.
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 inline constexpr int kCell = 4;
 struct Grid {
   int columns = 0, rows = 0;
@@ -51,8 +52,6 @@ inline float compress_activity(float activity) {
 }
 
 struct ResidualFigures {
-  // Thresholds for clean pairs, from the measurements in docs/performance.md.
-  static constexpr float kSoft = 2.8F, kPlain = 4.2F, kChroma = 2.1F, kShift = 2.0F;
   float soft = 0, plain = 0, chroma = 0, shift = 0;
   // Largest figure of a window that stands out from the others, over its threshold. The second is set instead where
   // detail shows little noise, so that a filter may have caused the difference.

@@ -8,6 +8,7 @@
 namespace millrace::fundus {
 namespace {
 
+// docs/design/fundus.md gives the reasons for the constants of this file.
 constexpr double kJump = 0.02;  // cost of a step of the radius from angle to angle, squared
 constexpr int kSteps = kRadii - kMinRadius;
 constexpr std::size_t kRow = kRadii;

@@ -29,6 +29,7 @@ FundusCrop make_crop(const FieldBounds& bounds, std::int32_t side) {
 }
 
 std::vector<std::uint8_t> crop(const Photograph& photograph, const FundusCrop& how) {
+  // docs/design/fundus.md gives the reasons for the constants of this file.
   constexpr std::int32_t kParts = 32;
   struct Place {
     std::int64_t first = 0;

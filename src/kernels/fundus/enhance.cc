@@ -9,6 +9,7 @@
 namespace millrace::fundus {
 namespace {
 
+// docs/design/fundus.md gives the reasons for the constants of this file.
 constexpr double kMargin = 0.01, kDeviation = 0.05;  // shares of the radius
 constexpr double kContrast = 4;
 

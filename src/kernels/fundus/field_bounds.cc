@@ -6,6 +6,7 @@
 namespace millrace::fundus {
 namespace {
 
+// docs/design/fundus.md gives the reasons for the constants of this file.
 constexpr double kNear = 1;  // distance in scaled pixels up to which a point lies on a circle or a line
 constexpr double kMinScaledRadius = 64;
 constexpr double kMaxCircle = 2 * kSide;  // maximum radius: of a larger circle, cut off at all sides, little boundary

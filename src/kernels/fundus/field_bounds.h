@@ -5,7 +5,8 @@
 // Method: the photograph is scaled to 256 x 256 about its middle and converted to polar coordinates. There are 256
 // angles by 328 radii of 142/256 of these pixels, which reaches the corners. The boundary is a path of least cost
 // around, where brightness falls most along the radius into the dark. It has 256 points, each of a whole radius. Up to
-// there it is what the public retinalysis-fundusprep 1.3.0 finds, whose radii end at 256; docs/fundus.md has all of it.
+// there it is what the public retinalysis-fundusprep 1.3.0 finds, whose radii end at 256. docs/design/fundus.md has
+// all of it, with the reasons for the constants.
 #pragma once
 
 #include <array>

@@ -11,6 +11,7 @@ constexpr int kMiddle = kSide / 2;
 
 // Scales the photograph to levels of 0 to 255, from positions to a 32nd of a pixel.
 std::vector<std::uint8_t> scaled(const BytePlane& red) {
+  // docs/design/fundus.md gives the reasons for the constants of this file.
   constexpr int kParts = 32;
   std::vector<std::uint8_t> out(std::size_t{kSide} * kSide);
   const double step = static_cast<double>(std::max(red.width, red.height)) / kSide;

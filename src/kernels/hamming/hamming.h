@@ -97,7 +97,7 @@ struct JoinEstimate {
   double collapsed = 0, expanded = 0;  // numbers of pairs of nodes, of rows
   std::optional<double> seconds;       // none where the device that would be used was not measured
   Bytes memory;                        // of the pairs while they are sorted; "Memory" above lists the rest
-  std::string why;                     // as Joined::why
+  std::string why;                     // as JoinResult::why
   std::string where;  // the side that would compare them and why, with both times; empty where there is the CPU alone
 };
 JoinEstimate estimate(std::span<const std::uint64_t> codes, const Options& options, bool collects,

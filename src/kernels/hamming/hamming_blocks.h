@@ -37,8 +37,8 @@ class BlockPair {
   void set_second(std::uint64_t rows, const Read& read);
 
   // Finds pairs of rows of the first block, i < j; or (i: row of the first, j: row of the second). They are sorted and
-  // handed out in blocks, as by expand(); without a sink they are counted. Pairs of nodes take 24 bytes each while they
-  // are sorted; rows, nodes and pairs that come out take 60.
+  // passed to the sink in blocks, as by expand(); without a sink they are counted. Pairs of nodes take 24 bytes each
+  // while they are sorted; rows, nodes and pairs that come out take 60.
   BlockJoinResult join_first(const Options& options, const PairSink& sink);
   BlockJoinResult join_both(const Options& options, const PairSink& sink);
 

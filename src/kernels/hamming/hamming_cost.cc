@@ -85,7 +85,7 @@ double part_ns(const JoinProblem& p, int width, int threshold, double agree, int
   const double vectors = mean_b / 16 + 0.5;
   const double present = 1 - std::exp(-in_b);  // partner buckets that hold something
   const double half = p.self ? 0.5 : 1;
-  double meetings = half;  // with the own bucket
+  double meetings = half;  // with the code's bucket itself
   double differ = 1;
   double others = 0;
   for (int t = 1; t <= threshold; ++t) {
@@ -162,7 +162,7 @@ std::optional<Shape> best_shape(const JoinProblem& p, int usable_bits, double ag
           };
           const double ns = lows * low[static_cast<std::size_t>(w)] + highs * high[static_cast<std::size_t>(v)];
           try_shape({t, lows, w, 0, highs, v, ns});
-          // Bits that are left over, where all parts are alike, make some of them wider.
+          // Bits that are left over, where all parts have one width, make some of them wider.
           const int wider = usable_bits - lows * w;
           if (highs == 0 && w < most && wider > 0 && wider < lows) {
             const double more = low[static_cast<std::size_t>(w + 1)] - low[static_cast<std::size_t>(w)];

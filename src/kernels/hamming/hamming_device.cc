@@ -40,7 +40,7 @@ std::optional<JoinMethod> find_on_device(const JoinSides<Code>& sides, const Joi
     JoinProblem problem = make_problem(sides, options, executor);
     problem.wish = Algorithm::brute;
     brute = choose_plan(problem);
-    brute.what += ", because the codes are too alike for " + plan.what;
+    brute.what += ", because the codes are too similar for " + plan.what;
   }
   DeviceBruteForce<Code> all(sides, brute, options, executor, accelerator, budget, taker);
   if (!all.run()) return std::nullopt;

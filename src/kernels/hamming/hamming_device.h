@@ -22,7 +22,7 @@ Route choose_route(const JoinPlan& plan, const JoinProblem& problem, const Accel
 std::string operation_of(int bits, Algorithm algorithm);
 
 // Returns nothing where no pair was given out and the CPU has to do all of it. Then the device cannot be used, or its
-// memory does not hold the codes of an index. Codes that are too alike for the plan's index are compared by brute
+// memory does not hold the codes of an index. Codes that are too similar for the plan's index are compared by brute
 // force.
 template <typename Code>
 std::optional<JoinMethod> find_on_device(const JoinSides<Code>& sides, const JoinPlan& plan, const Options& options,

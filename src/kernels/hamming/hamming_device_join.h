@@ -85,7 +85,7 @@ class FilteredPairs : public PairTaker {
 class HitBuffer {
  public:
   HitBuffer(Accelerator& accelerator, std::uint64_t hits)
-      : hits_(accelerator, 3 * hits, "hits"), count_(accelerator, 2, "how many hits") {}
+      : hits_(accelerator, 3 * hits, "hits"), count_(accelerator, 2, "hit counter") {}
 
   DeviceBuffer<std::uint32_t>& hits() { return hits_; }
   DeviceBuffer<std::uint32_t>& count() { return count_; }
@@ -105,7 +105,7 @@ class HitBuffer {
     used_ = std::min<std::size_t>(count, capacity());
     if (counts[1] != blocks) throw Failure(ErrorCode::internal, "it left out a part of its work");
     if (count > capacity())
-      throw OutOfMemory(ErrorCode::out_of_memory, "more pairs than there is room for", "the device");
+      throw OutOfMemory(ErrorCode::out_of_memory, "more pairs than its memory holds", "the device");
     FoundPairs out;
     out.memory.push_back(budget.reserve({count * sizeof(HammingPair)}, "pairs found on a device"));
     out.list.resize(count);
@@ -178,7 +178,7 @@ class DeviceJoin {
       for (const HammingPair& pair : found.subspan(from, to - from)) {
         const bool there = pair.i < sides_.a.size() && pair.j < sides_.b.size() && (!sides_.self || pair.i < pair.j);
         if (!there || pair.distance > radius() || distance(sides_.a[pair.i], sides_.b[pair.j]) != pair.distance) {
-          throw Failure(ErrorCode::internal, "it found a pair that is none");
+          throw Failure(ErrorCode::internal, "it reported a pair that does not match");
         }
       }
     });
@@ -215,7 +215,7 @@ class DeviceJoin {
       DeviceCounts counts;
       counts.halved = counts.fell_back = 1;
       accelerator_.add(counts);
-      accelerator_.record_fallback("its memory does not hold the codes");
+      accelerator_.record_fallback("its memory is too small for the codes");
     } catch (const Failure& failure) {
       if (!is_device_failure(failure)) throw;
       accelerator_.exclude_device(failure.error().what);

@@ -1,5 +1,5 @@
 // Rows are expanded in order; for each, the rows after it in its node and in the nodes near it, sorted. Rows are taken
-// in windows of bounded size, processed in parallel and handed to the sink in order.
+// in windows of bounded size, processed in parallel and passed to the sink in order.
 #include <algorithm>
 #include <optional>
 
@@ -8,7 +8,7 @@
 namespace millrace::hamming {
 namespace {
 
-// Entries that the rows of a window may have together before it is handed out (8 bytes each). A single row of a dense
+// Entries that the rows of a window may have together before it is passed on (8 bytes each). A single row of a dense
 // group may have more and makes a window by itself.
 constexpr std::size_t kWindow = std::size_t{1} << 18;
 

@@ -101,7 +101,7 @@ JoinMethod find_pairs(JoinSides<Code> sides, Code* own, const Options& options, 
     problem.wish = Algorithm::brute;
     const std::string tried = plan.what;
     plan = choose_plan(problem);
-    for (std::string* words : {&plan.what, &plan.why}) *words += ", because the codes are too alike for " + tried;
+    for (std::string* words : {&plan.what, &plan.why}) *words += ", because the codes are too similar for " + tried;
   }
 
   if (engines.accelerator != nullptr && choose_route(plan, problem, *engines.accelerator).on_device) {
@@ -118,14 +118,14 @@ JoinMethod find_pairs(JoinSides<Code> sides, Code* own, const Options& options, 
   if (!buckets.try_reserve_for(budget, bytes)) {
     layout = BucketLayout::lean;
     buckets.reserve_for(budget, bytes);
-    plan.why += ", in the lean layout";
+    plan.why += ", in the layout that needs less memory";
   }
   Join<Code> join(sides, options, executor, taker, buckets);
   if (!join.run(plan, layout)) {
     problem.wish = Algorithm::brute;
     const std::string tried = plan.why;
     plan = choose_plan(problem);
-    plan.why += fmt::format(", because the codes are too alike for {}", tried);
+    plan.why += fmt::format(", because the codes are too similar for {}", tried);
     buckets.reserve_for(budget, bytes);
     join.run(plan, layout);
   }

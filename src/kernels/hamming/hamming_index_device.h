@@ -72,16 +72,16 @@ class DeviceIndex : public DeviceJoin<Code> {
       side.codes = {device, rows * kWords, "codes"};
       side.ordered = {device, rows * kWords, "codes in bucket order"};
       side.ids = {device, rows, "rows in bucket order"};
-      side.places = {device, buckets, "places in buckets"};
+      side.places = {device, buckets, "bucket positions"};
       side.starts = {device, buckets + 1, "buckets"};
     };
     make(a_, this->sides_.a.size());
     if (!this->sides_.self) make(b_, this->sides_.b.size());
-    flips_ = {device, std::max<std::size_t>(1, flips), "neighbours of a bucket"};
-    done_ = {device, 1, "blocks that are through"};
-    previous_words_ = {device, this->plan_.parts.size(), "earlier parts"};
-    previous_masks_ = {device, this->plan_.parts.size(), "earlier parts"};
-    previous_thresholds_ = {device, this->plan_.parts.size(), "earlier parts"};
+    flips_ = {device, std::max<std::size_t>(1, flips), "neighboring buckets"};
+    done_ = {device, 1, "finished blocks"};
+    previous_words_ = {device, this->plan_.parts.size(), "previous index parts"};
+    previous_masks_ = {device, this->plan_.parts.size(), "previous index parts"};
+    previous_thresholds_ = {device, this->plan_.parts.size(), "previous index parts"};
     hits_.emplace(device, room_for_hits(device));
   }
 

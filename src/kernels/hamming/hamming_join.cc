@@ -125,8 +125,7 @@ template <typename Code>
 CodeSearchResult search_codes(std::span<const Code> queries, std::span<const Code> base, const Options& options,
                               const Engines& engines, Budget& budget, const PairFilter& also) {
   if (queries.size() >= 0xFFFFFFFFu || base.size() >= 0xFFFFFFFFu) {
-    throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be searched at once", "codes",
-                  "cut the collection");
+    throw Failure(ErrorCode::too_large, "too many codes (the limit is 4,294,967,294)", "codes", "split the collection");
   }
   PairCollector collector(budget);
   JoinMethod answer =

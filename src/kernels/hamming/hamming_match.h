@@ -1,6 +1,6 @@
 // Input: two sides of codes in bucket order, cut into columns of 32-bit words, and a range of positions of side a.
-// Output: the pairs of positions that pass the tested words, handed to `accept` in batches.
-// Never: decides which part of an index reports a pair; hamming_part.cc does.
+// Output: the pairs of positions that pass the tested words, passed to `accept` in batches.
+// Never: decides which part of an index reports a pair; hamming_index_part.cc does.
 #pragma once
 
 #include <cstddef>

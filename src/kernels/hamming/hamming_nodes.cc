@@ -78,15 +78,14 @@ void advise_huge_pages(void* data, std::size_t bytes) {
 }
 
 void throw_if_cancelled(const Executor& executor) {
-  if (executor.cancelled()) throw Failure(interrupted("the join was not ended"));
+  if (executor.cancelled()) throw Failure(interrupted("the join was not finished"));
 }
 
 template <typename Code>
 CollapsedCodes<Code> collapse(std::span<const Code> rows, const Executor& executor, Budget& budget) {
   const std::size_t n = rows.size();
   if (n >= 0xFFFFFFFFu) {
-    throw Failure(ErrorCode::too_large, "over 4,294,967,294 codes cannot be joined at once", "codes",
-                  "cut the collection");
+    throw Failure(ErrorCode::too_large, "too many codes (the limit is 4,294,967,294)", "codes", "split the collection");
   }
   CollapsedCodes<Code> result;
   result.nodes.memory = budget.reserve({4 * n}, "nodes of codes");

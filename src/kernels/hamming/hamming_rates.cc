@@ -45,7 +45,7 @@ std::vector<MeasuredRate> measure_rates(Accelerator& accelerator, const Executor
   const auto measure = [&]<typename Code>(Algorithm algorithm, int radius, const std::string& unit, Code) {
     const std::uint64_t before = accelerator.counts().batches;
     const double on_device = rate<Code>(algorithm, radius, device);
-    // Work that the CPU has taken over gives no rate of the device.
+    // Work that fell back to the CPU gives no rate of the device.
     if (accelerator.is_excluded() || accelerator.counts().batches == before || accelerator.counts().fell_back > 0)
       return;
     out.push_back({operation_of(8 * static_cast<int>(sizeof(Code)), algorithm), unit, on_device,

@@ -28,7 +28,7 @@ inline constexpr std::array<HashKind, 7> kHashKinds = {HashKind::ahash, HashKind
 const char* name_of(HashKind kind);
 std::optional<HashKind> find_hash_kind(std::string_view name);
 
-// Version of the hashes; it changes whenever a hash of the same pixels would. Part of the catalogue's key.
+// Version of the hashes; it changes whenever a hash of the same pixels would. Part of the catalog's key.
 inline constexpr int kHashVersion = 1;
 
 // Bits of a hash, one byte each, row-major, most significant first.

@@ -120,10 +120,9 @@ HashBits pdq_bits(const PdqHash& hash) {
 HashBits whash_of(const std::uint8_t* pixels, int side, int size) { return haar_bits(pixels, side, size); }
 
 void check(const HashRequest& request) {
-  if (request.kinds.empty())
-    throw Failure(ErrorCode::usage, "no hash kind is asked for", "--kinds", "name at least one");
+  if (request.kinds.empty()) throw Failure(ErrorCode::usage, "no hash kind is named", "--kinds", "name at least one");
   if (request.size < 2 || request.size > 64) {
-    throw Failure(ErrorCode::usage, "a hash size is 2 to 64", "--size");
+    throw Failure(ErrorCode::usage, "expected a hash size of 2 to 64", "--size");
   }
   const bool wavelet = std::find(request.kinds.begin(), request.kinds.end(), HashKind::whash) != request.kinds.end();
   if (wavelet && (request.size & (request.size - 1)) != 0) {

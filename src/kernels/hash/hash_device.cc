@@ -180,7 +180,7 @@ Hashed DeviceHasher::State::on_device(std::uint64_t begin, std::uint64_t end) {
   BatchArraySizes room;
   for (const DecodedPicture& picture : of) room += batch_array_sizes_of(request, picture);
   const Reservation reservation =
-      budget.reserve({HashBatch::bytes(room, of.size()) + BatchNumbers::bytes(room)}, "hashes on their way");
+      budget.reserve({HashBatch::bytes(room, of.size()) + BatchNumbers::bytes(room)}, "hashes in flight");
   const HashBatch batch(request, of);
   if (!memory) memory.emplace(request, accelerator);
   const BatchNumbers numbers = memory->run(batch, of, executor);
@@ -253,7 +253,7 @@ void DeviceHasher::State::by_cpu(const std::vector<std::uint64_t>& which, const 
   Reservation reservation;
   for (bool fits = false; !fits;) {
     try {
-      reservation = budget.reserve(most.host * step, "pictures hashed by the CPU");
+      reservation = budget.reserve(most.host * step, "pictures hashed on the CPU");
       fits = true;
     } catch (const OutOfMemory&) {
       if (step > 1) {

@@ -105,9 +105,9 @@ void BatchMemory::make_room(const HashBatch& batch) {
   make(on_.strip, room.strip, "filtered pictures");
   make(on_.samples, room.filtered * HASH_SQUARE, "samples");
   make(on_.frequencies, room.filtered * HASH_LOW, "coefficients");
-  on_.stages.make_room(accelerator_, room.pixels, "pictures on their way");
+  on_.stages.make_room(accelerator_, room.pixels, "pictures in flight");
   if (has_tables_) return;
-  done_ = DeviceBuffer<std::uint32_t>(accelerator_, HASH_STAGES, "how many blocks");
+  done_ = DeviceBuffer<std::uint32_t>(accelerator_, HASH_STAGES, "block counter");
   const std::vector<double> cosines = dct_cosines(4 * request_.size, request_.size);
   cosines_ = DeviceBuffer<double>(accelerator_, cosines.size(), "cosines");
   queue_.upload(std::span<const double>(cosines), cosines_);

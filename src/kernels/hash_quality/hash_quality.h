@@ -7,6 +7,7 @@
 
 namespace millrace {
 
+// docs/design/similarity.md gives the reasons for the constants of this file.
 inline constexpr int kQualitySide = 32;
 
 // Quality up to which a hash matches too much: the gate that every hash kind shares. PDQ's own advice, on its own

@@ -13,13 +13,13 @@ namespace millrace::latents {
 LatentSource source_of(const ArrayView& latent, std::size_t elements) {
   const bool half = latent.type == kFloat16;
   if (!half && latent.type != kFloat32) {
-    throw Failure(ErrorCode::usage, "a latent is measured as float16 or float32", name_of(latent.type),
+    throw Failure(ErrorCode::usage, "type not supported: expected float16 or float32", name_of(latent.type),
                   "convert it first");
   }
   if (!latent.contiguous() || latent.memory == MemoryKind::device ||
       latent.elements() != static_cast<std::int64_t>(elements)) {
-    throw Failure(ErrorCode::usage, fmt::format("a latent is {} elements without gaps, in host memory", elements),
-                  "view", "");
+    throw Failure(ErrorCode::usage, fmt::format("expected {} elements without gaps, in host memory", elements), "view",
+                  "");
   }
   return {latent.data, half};
 }
@@ -175,8 +175,8 @@ void check(const LatentShape& shape) {
       !between(shape.height, kMaxSide) || !between(shape.width, kMaxSide)) {
     throw Failure(
         ErrorCode::usage,
-        fmt::format("[{}, {}, {}, {}] is no latent's shape: up to {} channels, {} frames, sides of {}", shape.channels,
-                    shape.frames, shape.height, shape.width, kMaxChannels, kMaxFrames, kMaxSide),
+        fmt::format("[{}, {}, {}, {}] is not supported: the limits are {} channels, {} frames and sides of {}",
+                    shape.channels, shape.frames, shape.height, shape.width, kMaxChannels, kMaxFrames, kMaxSide),
         "shape", "");
   }
 }

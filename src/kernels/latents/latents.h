@@ -2,8 +2,9 @@
 // Output: a number for each metric, and the distributions that the numbers average.
 // Never: reads a file, or uses other latents. A number that a shape or a content does not define is absent.
 //
-// Definitions: docs/latents.md. Results have the same bits at every CPU level: sums run in float32 along a row and in
-// float64 across rows, in a fixed order. A product that is added to such a sum is rounded once, together with it.
+// Definitions, and reasons for the constants: docs/design/latents-statistics.md. Results have the same bits at every
+// CPU level: sums run in float32 along a row and in float64 across rows, in a fixed order. A product that is added to
+// such a sum is rounded once, together with it.
 #pragma once
 
 #include <array>
@@ -214,7 +215,7 @@ ChannelScaling make_standardization(const ChannelMoments& moments);
 void scale_channels(const ArrayView& latent, const LatentShape& shape, std::span<const ChannelScaling> scalings,
                     std::span<float> out);
 
-// Number of features that samples are told apart by, as in the published analyser. The variance of every plane
+// Number of features that samples are distinguished by, as in the published analyser. The variance of every plane
 // [channels, frames] comes first. With more than one frame, the variance over frames of every pixel [channels, height,
 // width] follows. The sum of |x| of every channel is next; mean, deviation, greatest and least of all values are last.
 // Variances are sample variances.
@@ -231,7 +232,7 @@ struct Step {
 // Compares latents of one shape, given as in Analyzer::measure(). Throws Failure(usage) for others.
 Step measure_step(const ArrayView& now, const ArrayView& before, const ArrayView* previous);
 
-// Trajectory of a video, made of its steps: docs/latents.md.
+// Trajectory of a video, made of its steps: docs/design/latents-statistics.md.
 struct Trajectory {
   double path = 0, linearity, tortuosity, velocity, acceleration, turning_angle, half_life;
 };

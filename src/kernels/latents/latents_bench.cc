@@ -16,7 +16,7 @@ namespace {
 
 constexpr LatentShape kShape{16, 16, 60, 106};
 
-// Makes halves between 1/4 and 2 of both signs; neighbours are alike.
+// Makes halves between 1/4 and 2 of both signs; neighbours are similar.
 std::vector<std::uint16_t> make_halves(std::uint32_t seed) {
   std::vector<std::uint16_t> out(kShape.elements());
   std::uint32_t state = seed;

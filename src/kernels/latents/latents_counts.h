@@ -12,6 +12,7 @@
 
 namespace millrace::latents {
 
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 inline constexpr std::size_t kBins = 20;
 
 // Number of edges. A value's bin is the number of edges that it reaches.

@@ -68,7 +68,7 @@ struct DeviceAnalyzer::State {
         executor(executor),
         accelerator(accelerator),
         budget(budget),
-        reservation_on_cpu(budget.reserve(DeviceAnalyzer::bytes_on_cpu(shape), "latents measured by the CPU")),
+        reservation_on_cpu(budget.reserve(DeviceAnalyzer::bytes_on_cpu(shape), "latents measured on the CPU")),
         finishers([this] { return std::make_unique<Finisher>(plan); }) {}
 
   void measure(std::span<const ArrayView> all, std::span<Measures> to);
@@ -141,8 +141,8 @@ void DeviceAnalyzer::State::check(const ArrayView& latent) {
   as_if.memory = MemoryKind::host;
   source_of(as_if, plan.shape.elements());
   if (reinterpret_cast<std::uintptr_t>(latent.data) % latent.type.bytes() != 0) {
-    throw Failure(ErrorCode::usage, fmt::format("it does not begin at a multiple of {} bytes", latent.type.bytes()),
-                  "view", "copy it");
+    throw Failure(ErrorCode::usage, fmt::format("its address is not a multiple of {} bytes", latent.type.bytes()),
+                  "view", "copy it to aligned memory");
   }
   accelerator.adopt(latent.data, {plan.shape.elements() * latent.type.bytes()}, "view");
 }
@@ -160,7 +160,8 @@ std::uint64_t DeviceAnalyzer::State::end_of_run(std::uint64_t begin) const {
 
 void DeviceAnalyzer::State::measure(std::span<const ArrayView> all, std::span<Measures> out) {
   if (all.size() != out.size()) {
-    throw Failure(ErrorCode::usage, fmt::format("{} latents, and room for {}", all.size(), out.size()), "views", "");
+    throw Failure(ErrorCode::usage, fmt::format("{} latents, but room for {} results", all.size(), out.size()), "views",
+                  "");
   }
   if (all.empty()) return;
   latents = all;
@@ -173,7 +174,8 @@ void DeviceAnalyzer::State::measure(std::span<const ArrayView> all, std::span<Me
     by_cpu(which, [&](std::size_t at, Measures& measures) { out[begin + at] = std::move(measures); });
     counts.by_cpu += end - begin;
   };
-  if (plan.most() == 0) accelerator.record_fallback("latents of more numbers than 31 bits count are the CPU's");
+  if (plan.most() == 0)
+    accelerator.record_fallback("latents whose arrays have 2^31 elements or more are measured on the CPU");
   if (!accelerator.is_allowed(bodies::latents()))
     accelerator.record_fallback("nobody has attested its kernels for this hardware, and nobody asked for it by name");
   if (plan.most() == 0 || !accelerator.prepare_kernels(bodies::latents(), kEntries, gives_known_answers)) {
@@ -211,10 +213,10 @@ Batch DeviceAnalyzer::State::on_device(std::uint64_t begin, std::uint64_t end) {
   stop_if_cancelled();
   const auto of = latents.subspan(begin, end - begin);
   if (!finishing) {
-    finishing.emplace(budget.reserve({Finisher::bytes(plan) * static_cast<std::uint64_t>(executor.threads())},
-                                     "what sums of latents are finished with"));
+    finishing.emplace(
+        budget.reserve({Finisher::bytes(plan) * static_cast<std::uint64_t>(executor.threads())}, "finishing latents"));
   }
-  const Reservation reservation = budget.reserve({measures_each(plan) * of.size()}, "latents that were measured");
+  const Reservation reservation = budget.reserve({measures_each(plan) * of.size()}, "results of latents");
   if (!memory) memory.emplace(plan, accelerator);
   memory->run(of, executor);
   const Stopwatch watch;
@@ -254,7 +256,7 @@ bool DeviceAnalyzer::State::same(const Batch& batch) {
   by_cpu(asked, [&](std::size_t at, const Measures& truth) {
     right[at] = same_bits(batch.measures[asked[at] - batch.begin], truth) ? 1 : 0;
   });
-  // A comparison that was cut short by cancelling says nothing against the device, and its results are not used.
+  // A comparison that was cut short by cancelling is no evidence against the device, and its results are not used.
   stop_if_cancelled();
   counts.compared += asked.size();
   return std::find(right.begin(), right.end(), 0) == right.end();
@@ -284,7 +286,7 @@ void DeviceAnalyzer::State::by_cpu(const std::vector<std::uint64_t>& which, cons
   Reservation reservation;
   try {
     if (more > 0)
-      reservation = budget.reserve_up_to(DeviceAnalyzer::bytes_on_cpu(plan.shape), more, "latents measured by the CPU");
+      reservation = budget.reserve_up_to(DeviceAnalyzer::bytes_on_cpu(plan.shape), more, "latents measured on the CPU");
   } catch (const OutOfMemory&) {
     more = 0;
   }

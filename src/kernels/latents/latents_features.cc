@@ -26,8 +26,9 @@ std::size_t feature_count(const LatentShape& shape) {
 void compute_features(const ArrayView& latent, const LatentShape& shape, std::span<float> out) {
   const LatentSource source = source_of(latent, shape.elements());
   if (out.size() != feature_count(shape)) {
-    throw Failure(ErrorCode::usage, fmt::format("there are {} features, not {}", feature_count(shape), out.size()),
-                  "features_of", "");
+    throw Failure(ErrorCode::usage,
+                  fmt::format("expected room for {} features, found {}", feature_count(shape), out.size()),
+                  "compute_features", "");
   }
   const auto channels = static_cast<std::size_t>(shape.channels), frames = static_cast<std::size_t>(shape.frames);
   const std::size_t pixels = shape.pixels();

@@ -9,7 +9,7 @@
 namespace millrace::latents {
 namespace {
 
-// Share of squares that float32 sums along a row lose, with a margin: docs/latents.md.
+// Share of squares that float32 sums along a row lose, with a margin: docs/design/latents-statistics.md.
 constexpr double kConstant = 1e-5;
 // Share of the squares of frames' values up to which the squared means of frames count as 0.
 constexpr double kNoMeans = 1e-10;

@@ -77,6 +77,7 @@ struct RequiredSums {
 };
 
 // Number of channels used for densities and mutual information.
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 inline constexpr std::size_t kCountedChannels = 4;
 inline std::size_t counted_channels(const LatentShape& shape) {
   return std::min(kCountedChannels, static_cast<std::size_t>(shape.channels));

@@ -105,14 +105,14 @@ void BatchMemory::make_room(std::uint64_t count, std::uint64_t uploaded) {
   make(on_.counts, room.counts, "counts of bins");
   make_pinned(accelerator_, on_.host_sums, count * room.sums);
   make_pinned(accelerator_, on_.host_counts, std::max<std::uint64_t>(count * room.counts, 1));
-  on_.stages.make_room(accelerator_, uploaded, "latents on their way");
+  on_.stages.make_room(accelerator_, uploaded, "latents in flight");
   make_tables();
 }
 
 void BatchMemory::make_tables() {
   if (has_tables_) return;
-  shape_ = DeviceBuffer<std::uint32_t>(accelerator_, LATENTS_SHAPE, "a shape");
-  done_ = DeviceBuffer<std::uint32_t>(accelerator_, LATENTS_STAGES, "how many blocks");
+  shape_ = DeviceBuffer<std::uint32_t>(accelerator_, LATENTS_SHAPE, "shape");
+  done_ = DeviceBuffer<std::uint32_t>(accelerator_, LATENTS_STAGES, "block counter");
   const auto put = [&](DeviceBuffer<float>& to, const std::vector<float>& from) {
     to = DeviceBuffer<float>(accelerator_, std::max<std::size_t>(from.size(), 1), "weights");
     if (!from.empty()) queue_.upload(std::span<const float>(from), to);

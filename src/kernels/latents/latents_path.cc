@@ -23,6 +23,7 @@ namespace millrace::latents {
 // Sums of a step: squared distance, product, squared change.
 using PathSums = std::array<double, 3>;
 // Values of each lane that are added in float32 before float64 takes over.
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 constexpr std::size_t kRun = 64;
 
 }  // namespace millrace::latents
@@ -98,7 +99,7 @@ HWY_EXPORT(SumPath);
 Step measure_step(const ArrayView& now, const ArrayView& before, const ArrayView* previous) {
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(0, now.elements()));
   if (before.type != now.type || (previous != nullptr && previous->type != now.type))
-    throw Failure(ErrorCode::usage, "latents of a video are of one type", name_of(before.type), "");
+    throw Failure(ErrorCode::usage, "all latents of a video must have one type", name_of(before.type), "");
   const LatentSource here = source_of(now, count), last = source_of(before, count);
   LatentSource first;
   if (previous != nullptr) first = source_of(*previous, count);

@@ -11,6 +11,7 @@ namespace millrace::latents {
 
 double ChannelMoments::deviation() const {
   // Deviations of float32 and float16 are lost in rounding beside a mean that is so much greater.
+  // docs/design/latents-statistics.md gives the reasons for the constants of this file.
   constexpr double kNothing = 1e-14;
   if (count < 2 || squares <= kNothing * count * mean * mean) return 0;
   return std::sqrt(squares / (count - 1));
@@ -47,7 +48,9 @@ void scale_channels(const ArrayView& latent, const LatentShape& shape, std::span
                     std::span<float> out) {
   const LatentSource source = source_of(latent, shape.elements());
   if (scalings.size() != static_cast<std::size_t>(shape.channels) || out.size() != shape.elements()) {
-    throw Failure(ErrorCode::usage, fmt::format("{} channels of {} elements are scaled", shape.channels, out.size()),
+    throw Failure(ErrorCode::usage,
+                  fmt::format("expected {} scalings and room for {} elements, found {} and {}", shape.channels,
+                              shape.elements(), scalings.size(), out.size()),
                   "scale_channels", "");
   }
   constexpr std::size_t kSome = 1024;

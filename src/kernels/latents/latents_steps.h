@@ -18,6 +18,7 @@
 
 namespace millrace::latents {
 
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 inline constexpr std::size_t kLanes = 16;
 
 // Number of pixels below which all sums are float64: float32 would not give correlations to 1e-7.

@@ -23,6 +23,7 @@ namespace millrace::latents {
 constexpr std::size_t kAcross = 4;
 constexpr std::size_t kBlock = kAcross * kLanes;
 // Frames whose magnitudes are added in float32 before float64 takes over.
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 constexpr std::size_t kRun = 16;
 
 // Values of one channel: [frames, pixels].

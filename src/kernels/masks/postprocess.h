@@ -11,7 +11,7 @@
 
 namespace millrace::masks {
 
-// Steps of the cleaning, in pixels of the mask; 0 leaves a step out. Their order: area, holes, open, close, hard,
+// Steps of postprocessing, in pixels of the mask; 0 leaves a step out. Their order: area, holes, open, close, hard,
 // guide, feather.
 struct Postprocess {
   std::int64_t area = 0;   // areas (8-connected) of fewer pixels are removed
@@ -30,7 +30,7 @@ struct Postprocess {
 struct PostprocessWorkspace {
   std::vector<std::uint8_t> inside, first, second;
   std::vector<std::uint16_t> columns, row;
-  std::vector<std::uint16_t> mask;  // room for the caller
+  std::vector<std::uint16_t> mask;  // buffer for the caller
   GuideWorkspace guiding;
   struct Run {
     std::int32_t y, begin, end;
@@ -41,12 +41,12 @@ struct PostprocessWorkspace {
   std::vector<std::uint8_t> touches;
 };
 
-// Cleans a mask. Pixels at `threshold` or above are inside. Pixels that are inside no more become 0, and pixels that
-// become inside get kOne.
+// Postprocesses a mask. Pixels at `threshold` or above are inside. Pixels that are inside no more become 0, and pixels
+// that become inside get kOne.
 void postprocess(std::uint16_t* mask, std::int32_t width, std::int32_t height, std::uint16_t threshold,
                  const Postprocess& how, const GuideImage& picture, PostprocessWorkspace& workspace);
 
-// Steps of clean(), on a plane of 0 and 1.
+// Steps of postprocess(), on a plane of 0 and 1.
 void remove_specks(std::uint8_t* inside, std::int32_t width, std::int32_t height, std::int64_t area,
                    PostprocessWorkspace& workspace);
 void fill_holes(std::uint8_t* inside, std::int32_t width, std::int32_t height, std::int64_t area,

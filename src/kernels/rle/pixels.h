@@ -20,7 +20,7 @@ struct Colour {
 
 // Colour of each foreground level.
 using ColourTable = std::array<Colour, 256>;
-// Interpolates between background `paper` (level 0) and foreground `ink` (255), rounded to nearest.
+// Interpolates between `background` (level 0) and `foreground` (255), rounded to nearest.
 ColourTable colour_table(Colour background, Colour foreground);
 
 // Bytes in which a pixel of each level is stored.

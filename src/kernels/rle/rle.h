@@ -15,6 +15,7 @@ namespace millrace::rle {
 // Foreground levels: 0 is background, 255 full foreground.
 inline constexpr std::uint8_t kFull = 255;
 // Longest side of an image.
+// docs/design/strokes.md gives the reasons for the constants of this file.
 inline constexpr int kMaxSide = 16384;
 
 // Neighbouring pixels of one row: `literals` with their own levels, then `repeats` of one level. Literals neither begin
@@ -85,7 +86,7 @@ class Image {
 
 // Gray of each foreground level.
 using GrayTable = std::array<std::uint8_t, 256>;
-// Interpolates between background `paper` (level 0) and foreground `ink` (255), rounded to nearest.
+// Interpolates between `background` (level 0) and `foreground` (255), rounded to nearest.
 GrayTable gray_table(std::uint8_t background, std::uint8_t foreground);
 
 // Writes pixels of one byte, row by row.

@@ -53,9 +53,9 @@ void DeviceEncoder::send(Accelerator& accelerator, Queue& queue, std::uint64_t p
   tails_.ensure_size(accelerator, 2 * pictures, "ends of streams");
   checks_.ensure_size(accelerator, pictures, "ends of streams");
   lengths_.ensure_size(accelerator, pictures, "ends of streams");
-  streams_.ensure_size(accelerator, pictures, "begins of streams");
-  done_.ensure_size(accelerator, DEFLATE_DONE, "how many blocks");
-  spec_.ensure_size(accelerator, DEFLATE_SPEC, "what streams are like");
+  streams_.ensure_size(accelerator, pictures, "starts of streams");
+  done_.ensure_size(accelerator, DEFLATE_DONE, "block counter");
+  spec_.ensure_size(accelerator, DEFLATE_SPEC, "stream layout");
   numbers_[DEFLATE_PICTURES] = static_cast<std::int32_t>(pictures);
   queue.upload(std::span<const std::int32_t>(numbers_), spec_.buffer);
   queue.fill(done_.buffer, 0);
@@ -93,7 +93,7 @@ EncodedStreams DeviceEncoder::encode(Accelerator& accelerator, Queue& queue, con
   std::vector<std::uint64_t> words;
   std::uint64_t all = 0;
   for (const std::uint64_t length : out.lengths) {
-    if (length > most / 8) throw Failure(ErrorCode::internal, "it gave a length that no stream has");
+    if (length > most / 8) throw Failure(ErrorCode::internal, "it returned an impossible stream length");
     words.push_back(all);
     out.begins.push_back(4 * all);
     all += (length + 3) / 4;

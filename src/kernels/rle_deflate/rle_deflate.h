@@ -1,6 +1,6 @@
 // Input: images as foreground runs, and the colours of their levels.
 // Output: streams that zlib inflates to the images' pixels, made without writing a pixel.
-// Never: searches for matches: a chart is runs of background with short pieces of foreground between.
+// Never: searches for matches: a chart is runs of background with short runs of foreground between.
 //
 // A stream is RFC 1950 (zlib) or RFC 1952 (gzip) around one DEFLATE block (RFC 1951). Its Huffman code was made once
 // for many images: literals, and runs as matches at the distance of one pixel, up to 258 bytes long. The code is part

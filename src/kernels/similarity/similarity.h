@@ -35,6 +35,7 @@
 
 namespace millrace::similarity {
 
+// docs/design/similarity.md gives the reasons for the constants of this file.
 inline constexpr int kSide = 64;
 inline constexpr std::size_t kThumbnailBytes = std::size_t{kSide} * kSide * 3;
 

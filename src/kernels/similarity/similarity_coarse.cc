@@ -53,6 +53,7 @@ HWY_INLINE T signed_square(const T& share, const T& a, const T& b, const T& aa, 
   return vab * size_of(vab) / (vaa * vbb);
 }
 // Variance of noise, added to either variance, so that noise alone does not correlate.
+// docs/design/similarity.md gives the reasons for the constants of this file.
 constexpr float kNoise = 0.25F;
 
 float root(float square) { return square < 0 ? -std::sqrt(-square) : std::sqrt(square); }

@@ -43,6 +43,7 @@ constexpr AxisMap map_axis(MapEnds ends) {
 
 // Correlation below which identity and plain scales promise nothing, and the search ends. In the measurement no true
 // pair that was found later began lower.
+// docs/design/similarity.md gives the reasons for the constants of this file.
 inline constexpr float kHopeless = 0.35F;
 
 // Samples [begin, end) of an axis.

@@ -39,6 +39,7 @@ float chroma_difference(const Colours& colours, const Tone& tone) {
     square.lane[k % 8] += inside[k] * (su[k] * su[k] + sv[k] * sv[k]);
   }
   // A single change of saturation is forgiven. A grey copy is not: it has no colour left to compare.
+  // docs/design/similarity.md gives the reasons for the constants of this file.
   const float saturation = std::clamp(cross.total() / (square.total() + 256.0F), 0.5F, 2.0F);
   // Differences are averaged over 2 x 2 places, in which the noise of fine coloured detail cancels and a recolouring
   // does not. The amount of colour is not averaged.

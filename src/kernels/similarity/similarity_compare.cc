@@ -11,6 +11,7 @@ namespace {
 struct Limit {
   float bad, threshold, good;  // values at which a test's margin is 0, 0.5 and 1
 };
+// docs/design/similarity.md gives the reasons for the constants of this file.
 constexpr Limit kCoarse = {0.0F, 0.5F, 1.0F};
 constexpr Limit kFit = {0.0F, 0.8F, 1.0F};
 constexpr Limit kOverlap = {0.3F, 0.6F, 1.0F};

@@ -44,6 +44,7 @@ void turn_about_mean(CoarseRaster& raster, CoarseRaster& turned) {
 // Counts the lines from one edge inwards that are of one colour, all the way. `step` leads along a line, `line` to the
 // next one. Compression leaves about ten levels of noise.
 int plain_lines(const std::uint8_t* edge, std::ptrdiff_t line, std::ptrdiff_t step) {
+  // docs/design/similarity.md gives the reasons for the constants of this file.
   constexpr int kNoise = 14;
   for (int n = 0; n < kSide / 4; ++n) {
     for (int i = 0; i < kSide; ++i) {

@@ -7,6 +7,7 @@
 
 namespace millrace::similarity {
 
+// docs/design/similarity.md gives the reasons for the constants of this file.
 inline constexpr float kBlack = 4, kWhite = 251;  // beyond these a level may have been clipped
 
 using Places = std::array<float, kPlaces>;

@@ -210,6 +210,7 @@ Registration register_luma(const Plane<N>& a, const Plane<N>& b, const Frames& f
   Warp& warp = out.warp;
   float gain = inverted ? -1.0F : 1.0F, bias = inverted ? 255.0F : 0.0F;
   // Widths of the priors, by what edits do: shift and scale 8 %, rotation and shear 3 %, gain 0.5, bias 64.
+  // docs/design/similarity.md gives the reasons for the constants of this file.
   constexpr std::array<double, 8> kWidth = {0.08, 0.08, 0.03, 0.08, 0.03, 0.08, 0.5, 64};
   const std::array<float, 8> home = {0, 1, 0, 0, 0, 1, gain, bias};
   Plane<N> moved, inside;

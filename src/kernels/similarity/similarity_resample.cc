@@ -89,6 +89,7 @@ HWY_EXPORT(Resample64);
 template <int N>
 bool on_edge(float at, float low, float high) {
   // At 32 the luma is blurred by a pixel.
+  // docs/design/similarity.md gives the reasons for the constants of this file.
   constexpr float kWidth = (N == 32 ? 2.0F : 1.5F) / static_cast<float>(N);
   constexpr float kOutside = 0.5F / static_cast<float>(N);
   return (low > -0.5F && at > low - kOutside && at < low + kWidth) ||

@@ -97,6 +97,7 @@ struct Tone {
 
 // Colours of both pictures at 16 x 16 places of the first one. Every JPEG keeps colour at least this coarsely, and a
 // recolouring shows at this resolution.
+// docs/design/similarity.md gives the reasons for the constants of this file.
 inline constexpr std::size_t kPlaces = 256;
 struct Colours {
   std::array<std::array<float, kPlaces>, 3> a, b;

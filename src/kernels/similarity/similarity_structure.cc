@@ -6,6 +6,7 @@
 namespace millrace::similarity {
 namespace {
 
+// docs/design/similarity.md gives the reasons for the constants of this file.
 constexpr int kTile = 9, kTiles = 7;
 constexpr float kNoise = 6.0F;  // variance of luma that compression leaves in a tile
 // Ratio of variances, noise included, from which a tile of one picture shows an overlay that the other has not. Ratios

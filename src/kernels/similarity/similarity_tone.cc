@@ -174,6 +174,7 @@ Tone fit_tone(const Colours& colours) {
     }
     // Ridges towards identity in proportion to the samples: bias and gain are almost free, bends are not where few
     // levels support them.
+    // docs/design/similarity.md gives the reasons for the constants of this file.
     constexpr std::array<double, 4> kHome = {0, 255, 0, 0};
     constexpr std::array<double, 4> kRidge = {2e-3, 5e-4, 5e-4, 5e-4};
     for (std::size_t p = 0; p < 4; ++p) {

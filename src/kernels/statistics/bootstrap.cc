@@ -14,6 +14,7 @@
 namespace millrace::statistics {
 namespace {
 
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 constexpr double kTail = 0.025;
 
 // Place of a quantile: a fraction `part` of the way from the order statistic `rank`, counted from 0, to the next.
@@ -141,7 +142,7 @@ void resample(const Scratch& scratch, const Lanes& lanes, const std::uint32_t* w
 
 Intervals bootstrap(const SampleTable& table, std::uint64_t seed, std::uint32_t replicates, const Executor& executor) {
   check(table);
-  if (replicates == 0) throw Failure(ErrorCode::usage, "needs a replicate at least", "a bootstrap");
+  if (replicates == 0) throw Failure(ErrorCode::usage, "expected at least 1 replicate", "a bootstrap");
   const auto rows_of = rows_by_group(table);
   const auto pairs = pairs_of(table.group_count);
   const std::size_t groups = rows_of.size(), columns = table.columns;

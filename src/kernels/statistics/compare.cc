@@ -9,6 +9,7 @@
 namespace millrace::statistics {
 namespace {
 
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 constexpr double kRounding = std::numeric_limits<double>::epsilon();
 constexpr double kOutside = 0.05;  // outside of an interval of 95 %
 

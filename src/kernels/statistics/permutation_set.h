@@ -1,7 +1,7 @@
 // Input: the numbers of videos of two groups.
 // Output: permutations of these videos between two sides of the same sizes: all of them, or as many random ones as
 //   requested.
-// Never: tells two sides of one size apart: a permutation and its mirror image are one.
+// Never: distinguishes two sides of one size: a permutation and its mirror image are one.
 //
 // Places are those of the first group's videos and then the second's. A permutation is stored as the places of the
 // smaller side, in order; of two equal sides, as those of the side with place 0. The same permutation therefore has the

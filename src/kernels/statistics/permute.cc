@@ -15,6 +15,7 @@ namespace millrace::statistics {
 namespace {
 
 // Number of permutations that are processed together: then a block's values and maxima stay in L1.
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 constexpr std::size_t kAtOnce = 128;
 constexpr double kMargin = 1e-12;
 
@@ -182,7 +183,7 @@ PermutationResult permute(const SampleTable& table, std::span<const std::uint8_t
   const auto pairs = pairs_of(table.group_count);
   const std::size_t columns = table.columns;
   if (family.size() != pairs.size() * columns)
-    throw Failure(ErrorCode::usage, "says of another number of comparisons whether they belong to it", "the family");
+    throw Failure(ErrorCode::usage, "expected one entry for each comparison", "the family");
   PermutationResult out;
   out.raw.assign(pairs.size() * columns, kNoNumber);
   out.familywise = out.raw;

@@ -20,6 +20,7 @@ using V = floats::HWY_NAMESPACE::Numbers<double, 8>;
 constexpr std::size_t kLanes = 8;
 
 // Largest share of all squares within both sides that counts as rounding: the sides are then constant.
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 constexpr double kConstant = 1e-12;
 
 template <BlockKind kKind>

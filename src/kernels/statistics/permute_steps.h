@@ -9,6 +9,7 @@
 namespace millrace::statistics {
 
 // Number of columns that are processed together.
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 inline constexpr std::size_t kBlock = 16;
 
 // Layers that are kept of each value.

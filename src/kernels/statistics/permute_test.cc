@@ -194,7 +194,7 @@ TEST(Permute, AClearDifferenceIsFoundAndItsLikesBesideItAreNot) {
   for (std::size_t row = 0; row < own.groups.size(); ++row)
     if (own.groups[row] == 0) own.at(row, 7) += 3;
   const PermutationResult found = permuted(own, 1, 2000);
-  // The pairs of group 0 differ at column 7, and nothing else does: groups 1 and 2 are alike there, whatever group 0
+  // The pairs of group 0 differ at column 7, and nothing else does: groups 1 and 2 are equal there, whatever group 0
   // holds.
   for (std::size_t pair = 0; pair < 3; ++pair) {
     for (std::size_t c = 0; c < own.columns; ++c) {

@@ -13,6 +13,7 @@
 namespace millrace::statistics {
 namespace {
 
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 constexpr double kRatioMargin = 1e-12;
 // Largest distance within groups, as a share of one between groups, that counts as rounding.
 constexpr double kNothing = 1e-7;
@@ -182,7 +183,7 @@ Separability separability(const FeatureProducts& products, std::span<const std::
                           std::uint32_t stream, std::uint32_t shuffles, const Executor& executor) {
   Separability out;
   const std::size_t n = products.samples();
-  if (groups.size() != n) throw Failure(ErrorCode::usage, "are not as many as samples", "groups");
+  if (groups.size() != n) throw Failure(ErrorCode::usage, "expected one group for each sample", "groups");
   const std::array<FeatureSpace*, 2> spaces = {&out.published, &out.standardized};
   if (n == 0) {
     for (FeatureSpace* const space : spaces) space->reason = UntestedReason::too_few;

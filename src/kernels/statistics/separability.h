@@ -1,6 +1,6 @@
 // Input: the features of samples, and the group of each.
 // Output: how far groups are apart relative to their width, and how probable that is where labels mean nothing.
-// Never: says how separable groups are where that is undefined: it is absent, with a reason.
+// Never: reports a separability that is undefined: it is absent, with a reason.
 //
 // Features are centred; `standardized` divides each by its deviation (ddof 1), and leaves constant ones out. Principal
 // components, at most 50 and at most n - 1, come from the eigenvectors of the samples' Gram matrix. Coordinates are
@@ -26,6 +26,7 @@
 
 namespace millrace::statistics {
 
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 inline constexpr std::size_t kMaxComponents = 50;
 
 // Result for one variant of the features.

@@ -25,10 +25,10 @@ std::uint64_t FeatureProducts::memory(std::size_t samples, int threads) {
 
 void FeatureProducts::add(std::span<const float> features, const Executor& executor) {
   if (samples_ == 0 ? !features.empty() : features.size() % samples_ != 0)
-    throw Failure(ErrorCode::usage, "are not as many for each sample", "features");
+    throw Failure(ErrorCode::usage, "every sample must have the same number of features", "features");
   const std::size_t count = features.size() / std::max<std::size_t>(samples_, 1), rows = rows_of(samples_);
   if (count == 0) return;
-  if (last_) throw Failure(ErrorCode::usage, "come behind the last of them", "features");
+  if (last_) throw Failure(ErrorCode::usage, "cannot be added after the last ones", "features");
   last_ = count % kSlice != 0;
   const std::size_t slices = (count + kSlice - 1) / kSlice;
   // Slices are processed as many at a time as there are threads, because their sums take memory.

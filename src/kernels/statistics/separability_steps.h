@@ -9,6 +9,7 @@ namespace millrace::statistics {
 
 // Number of features that are summed together, in eight lanes, before their sum is added to the others. Those of eight
 // samples fit L1.
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 inline constexpr std::size_t kFeatures = 512;
 // Returns the number of rows, which come in fours; those beyond the last sample are 0.
 inline constexpr std::size_t rows_of(std::size_t samples) { return (samples + 3) / 4 * 4; }

@@ -14,23 +14,25 @@ void for_all(const Executor& executor, std::size_t count, std::size_t grain,
   executor.throw_if_cancelled();
 }
 
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 void check(const SampleTable& table) {
   if (table.values.size() != table.groups.size() * table.columns)
-    throw Failure(ErrorCode::usage, "has not a value a row and column", "a table of statistics");
+    throw Failure(ErrorCode::usage, "expected a value for each row and column", "a table of statistics");
   if (table.groups.size() > 0xFFFF)
-    throw Failure(ErrorCode::usage, "has more than 65,535 rows", "a table of statistics", "take fewer videos");
+    throw Failure(ErrorCode::usage, "too large (the limit is 65,535 rows)", "a table of statistics",
+                  "use fewer videos");
   for (const double value : table.values) {
     const double size = std::fabs(value);
     if (value == value && value != 0 && !(size >= kMinMagnitude && size <= kMaxMagnitude)) {
-      throw Failure(
-          ErrorCode::usage,
-          fmt::format("holds {}, and numbers are 0 or between {} and {}", value, kMinMagnitude, kMaxMagnitude),
-          "a table of statistics", "scale it, or leave it out as NaN");
+      throw Failure(ErrorCode::usage,
+                    fmt::format("contains {}; supported are 0, NaN and magnitudes from {} to {}", value, kMinMagnitude,
+                                kMaxMagnitude),
+                    "a table of statistics", "scale the values, or replace this one by NaN");
     }
   }
   for (const std::uint32_t group : table.groups) {
     if (group >= table.group_count)
-      throw Failure(ErrorCode::usage, "has a row of a group beyond its last", "a table of statistics");
+      throw Failure(ErrorCode::usage, "a row names a group that does not exist", "a table of statistics");
   }
 }
 

@@ -33,6 +33,7 @@ enum class UntestedReason : std::uint8_t {
 
 // Table whose rows are videos, and whose columns are what was measured. A value is 0, or its magnitude is between
 // kMinMagnitude and kMaxMagnitude, so that its square can be represented; NaN is absent.
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 inline constexpr double kMinMagnitude = 1e-150, kMaxMagnitude = 1e150;
 struct SampleTable {
   std::span<const double> values;         // [rows, columns]

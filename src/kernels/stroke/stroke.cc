@@ -91,7 +91,7 @@ bool Rasterizer::State::apart() const {
 void Rasterizer::line(std::span<const StrokePoint> points) {
   for (const StrokePoint& p : points) {
     if (p.x >= kLowest && p.x <= kHighest && p.y >= kLowest && p.y <= kHighest) continue;
-    throw Failure(ErrorCode::too_large, "a point of a line lies too far from its picture");
+    throw Failure(ErrorCode::too_large, "a point of a line is too far outside the image");
   }
   state_->add(points);
 }
@@ -155,6 +155,7 @@ void Rasterizer::State::lay_over(rle::Image& out) {
 
 // Returns the area of the union of all strokes in a pixel, from the lengths in its columns.
 double Rasterizer::State::measured(int x, int y) const {
+  // docs/design/strokes.md gives the reasons for the constants of this file.
   constexpr int kColumns = 512;
   struct Interval {
     double begin, end;

@@ -40,13 +40,14 @@ struct StrokePoint {
 // Draws strokes in images of one size; reuses its memory from one image to the next. Used by one thread at a time.
 class Rasterizer {
  public:
-  // Sides are 1 to rle::kLongestSide pixels; the width is above 0 and at most kWidest pixels.
+  // Sides are 1 to rle::kMaxSide pixels; the width is above 0 and at most kWidest pixels.
   Rasterizer(int width, int height, double line_width);
   ~Rasterizer();
   Rasterizer(const Rasterizer&) = delete;
   Rasterizer& operator=(const Rasterizer&) = delete;
 
   // Allowed range of coordinates: an edge must fit 32 bits in units of 1/65536 pixel.
+  // docs/design/strokes.md gives the reasons for the constants of this file.
   static constexpr double kLowest = -7000, kHighest = 23500, kWidest = 1024;
   // Adds a line to the image. A single point is drawn as a dot, no point draws nothing. Throws Failure(too_large) for a
   // point outside kLowest to kHighest.

@@ -22,6 +22,7 @@
 namespace millrace::stroke {
 
 // Number of bits by which areas are finer than edges: a million edges of one unit each must not lose their shares.
+// docs/design/strokes.md gives the reasons for the constants of this file.
 inline constexpr int kFiner = 8;
 
 class Cells {

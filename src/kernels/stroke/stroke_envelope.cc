@@ -9,6 +9,8 @@
 
 namespace millrace::stroke {
 
+// docs/design/strokes.md gives the reasons for the constants of this file.
+
 void Envelope::build(std::span<const StrokePoint> points, double radius) {
   radius_ = radius;
   side_ = 1;

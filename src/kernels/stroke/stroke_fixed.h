@@ -8,6 +8,7 @@
 
 namespace millrace::stroke {
 
+// docs/design/strokes.md gives the reasons for the constants of this file.
 inline constexpr int kOne = 1 << 16;
 
 // Returns the nearest integer, ties to even, of a value below 2^31: adding 1.5 * 2^52 moves it into the lowest bits.

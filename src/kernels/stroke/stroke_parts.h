@@ -22,6 +22,7 @@ namespace millrace::stroke {
 class StrokeParts {
  public:
   // Maximum number of part rows that are listed at once, and the height of a strip if there are more.
+  // docs/design/strokes.md gives the reasons for the constants of this file.
   static constexpr std::size_t kMaxAtOnce = 1 << 16;
   static constexpr int kStrip = 64;
 

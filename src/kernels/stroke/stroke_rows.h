@@ -24,6 +24,7 @@ struct CrossedRows {
 void cross_rows(double x, double above, double slope, int count, CrossedRows& out);
 
 // Maximum number of a leg's rows that are computed at once, and of pixels that such a row may touch.
+// docs/design/strokes.md gives the reasons for the constants of this file.
 inline constexpr int kSlantRows = 32, kSlantPixels = 8;
 // Limits of |step| and of |step| + across, which keep the touched pixels within kSlantPixels.
 inline constexpr double kMaxStep = 3, kWidestSlant = kSlantPixels - 1;

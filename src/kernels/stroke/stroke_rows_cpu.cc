@@ -160,6 +160,7 @@ void cross_rows(double x, double above, double slope, int count, CrossedRows& ou
 void slant_rows(double x, double step, double across, int count, TileRow* rows, std::uint64_t* levels) {
   constexpr double kUnit = 1 << 24;
   // The width must not be 0, as it is a divisor even for a vertical line.
+  // docs/design/strokes.md gives the reasons for the constants of this file.
   constexpr double kNarrowest = 1.0 / (1 << 20);
   static_assert(kSlantRows * kMaxStep + 2 < 128);
   // If the sides go left, a row begins at its bottom.

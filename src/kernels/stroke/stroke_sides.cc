@@ -64,6 +64,7 @@ void Sides::find_slants(const Cells& cells) {
   upper_gaps_.assign(legs, {0, 0, 0, 0});
   lower_gaps_.assign(legs, {0, 0, 0, 0});
   // Thinner strokes may have levels of 0.
+  // docs/design/strokes.md gives the reasons for the constants of this file.
   constexpr double kThinnest = 0.05;
   constexpr int kMinRows = 2;
   if (radius_ < kThinnest || radius_ >= kWidestSlant) return;

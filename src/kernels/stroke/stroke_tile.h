@@ -17,10 +17,11 @@ struct Corner {
   std::int32_t x, y;
 };
 
+// docs/design/strokes.md gives the reasons for the constants of this file.
 inline constexpr int kTileWidth = 32, kTileHeight = 64;
 
 // A row of pixels from x on, whose levels follow `skipped` others. If `apart` is false, the first and the last pixel
-// are foreground, and no gap between is longer than rle::kLongestGap.
+// are foreground, and no gap between is longer than rle::kMaxGap.
 struct TileRow {
   std::int32_t x;
   std::int16_t count;

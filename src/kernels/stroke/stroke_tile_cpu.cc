@@ -127,6 +127,7 @@ HWY_INLINE void AddEdges(const PixelTile& tile, std::span<const Corner> corners,
     const float x1 = static_cast<float>(low.x - left) * kUnit, y1 = static_cast<float>(low.y - top) * kUnit;
     const float slope = (x1 - x0) / (y1 - y0), end = std::min(y1, bottom);
     // The area of a vertical edge does not depend on its width; the minimum only prevents a division by 0.
+    // docs/design/strokes.md gives the reasons for the constants of this file.
     constexpr float kNarrowest = 1.0F / (1 << 20);
     const float share = sign * 0.5F / std::max(kNarrowest, std::fabs(slope));
     float y = std::max(y0, 0.0F), x = x0 + (y - y0) * slope;

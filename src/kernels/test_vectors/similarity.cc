@@ -35,7 +35,7 @@ std::string similarity_answer(const TestInputs&) {
 }
 
 // Compares a picture with a copy with noise, a copy with something added, and another picture.
-std::string closelook_answer(const TestInputs&) {
+std::string detailed_check_answer(const TestInputs&) {
   constexpr int kWidth = 203, kHeight = 151;
   const auto prepared = [](std::vector<std::uint8_t> rgb) {
     return detailed_check::PreparedPicture({kWidth, kHeight, std::move(rgb), kWidth, kHeight});
@@ -61,7 +61,7 @@ std::string closelook_answer(const TestInputs&) {
   return kinds + digest.text();
 }
 
-// Finds a picture on a plain ground, computes codes of parts, and compares a part with many wholes.
+// Finds a picture on a plain ground, computes codes of crops, and compares a crop with many wholes.
 std::string crops_answer(const TestInputs&) {
   constexpr int kWidth = 200, kHeight = 150, kInner = 120;
   constexpr auto kSide = static_cast<std::size_t>(similarity::kSide);
@@ -100,7 +100,7 @@ std::string crops_answer(const TestInputs&) {
 
 constexpr KnownAnswer kSimilarityAnswers[] = {
     {"similarity", "similarity", "same recoloured different ef307f5b7fb67d22", similarity_answer},
-    {"detailed_check", "close look", "same altered different 21bc1bfdd5acec78", closelook_answer},
+    {"detailed_check", "detailed check", "same altered different 21bc1bfdd5acec78", detailed_check_answer},
     {"crops", "codes of parts", "2 boxes, 54 near 467d65798e6bf24c", crops_answer},
 };
 

@@ -238,8 +238,8 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
 Outcome<OnnxFile> read_onnx(std::span<const std::uint8_t> bytes, const std::string& path) {
   OnnxFile out;
   if (!Reading(out).model(bytes)) {
-    return Error{ErrorCode::bad_data, "this is no ONNX model, or part of it is missing", path,
-                 "export it again, as with torch.onnx.export()"};
+    return Error{ErrorCode::bad_data, "this is not an ONNX model, or its end is missing", path,
+                 "export it again, for example with torch.onnx.export()"};
   }
   return out;
 }

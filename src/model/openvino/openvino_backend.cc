@@ -56,7 +56,7 @@ ov::Core& core() {
 std::shared_ptr<ov::Model> read(const BackendLoad& wanted) {
   // The front end is chosen by its name: for a text file named .onnx, OpenVINO would choose another one.
   const ov::frontend::FrontEnd::Ptr onnx = ov::frontend::FrontEndManager().load_by_framework("onnx");
-  if (!onnx) throw std::runtime_error("OpenVINO's reader of ONNX is not installed");
+  if (!onnx) throw std::runtime_error("OpenVINO's ONNX frontend is not installed");
   const std::shared_ptr<ov::Model> model = onnx->convert(onnx->load(std::string(wanted.path)));
   if (model->inputs().size() != 1) throw std::runtime_error("the model does not have one input");
   std::vector<ov::Dimension> sides(wanted.shape, wanted.shape + wanted.sides);

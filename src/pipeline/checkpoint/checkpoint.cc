@@ -50,16 +50,18 @@ Checkpoint::Checkpoint(CheckpointSpec spec)
       parts_{spec_.dataset.rows, spec_.each},
       store_(make_shard_store(spec_.store, spec_.dataset, parts_, folder_)) {
   if (spec_.output == "-") {
-    throw Failure(ErrorCode::usage, "a store is a file or a folder, and cannot go to stdout", "-o -", "name one");
+    throw Failure(ErrorCode::usage, "this output cannot be written to stdout", "-o -", "name a file or folder");
   }
   const bool file = spec_.store == StoreKind::hdf5 || spec_.store == StoreKind::hdf5_virtual;
   if (file && spec_.output.ends_with("/")) {
-    throw Failure(ErrorCode::usage, "it names a folder", spec_.output, "name a file, as data.h5");
+    throw Failure(ErrorCode::usage, "it names a folder, and this output is a file", spec_.output,
+                  "name a file, such as data.h5");
   }
   if (parts_.count() > kMaxShards) {
-    throw Failure(ErrorCode::usage,
-                  fmt::format("{} shards are more than {}", group_digits(parts_.count()), group_digits(kMaxShards)),
-                  "--shard", "make them larger");
+    throw Failure(
+        ErrorCode::usage,
+        fmt::format("too many shards ({}; the limit is {})", group_digits(parts_.count()), group_digits(kMaxShards)),
+        "--shard", "use larger shards");
   }
   check_output();
   if (!finished_) with_user_paths(folder_, [&] { check_folder(); });
@@ -75,10 +77,11 @@ void Checkpoint::check_output() {
   const fs::file_status status = fs::symlink_status(output, error);
   if (status.type() == fs::file_type::not_found) return;
   const std::string remedy = "give another OUTPUT, or move this one away";
-  if (!fs::exists(output, error)) throw Failure(ErrorCode::conflict, "it is a link to nothing", output, remedy);
+  if (!fs::exists(output, error))
+    throw Failure(ErrorCode::conflict, "it is a symbolic link to a missing file", output, remedy);
   // Opening a named pipe would block.
   if (!fs::is_regular_file(output, error) && !fs::is_directory(output, error)) {
-    throw Failure(ErrorCode::conflict, "it is neither a file nor a folder, and a store is one of them", output, remedy);
+    throw Failure(ErrorCode::conflict, "it already exists and is neither a file nor a folder", output, remedy);
   }
   // Only the file that is examined from here on may be replaced, and no file that has its name later.
   const auto state = state_of_name(AT_FDCWD, output);
@@ -87,10 +90,11 @@ void Checkpoint::check_output() {
   // If the helper is missing, the file is not to blame.
   if (!there && there.error().code == ErrorCode::unavailable) throw Failure(there.error());
   if (!there || !has_attribute(*there, spec_.mark)) {
-    throw Failure(ErrorCode::conflict, "it is there and is not a store of " + spec_.dataset.unit, output, remedy);
+    throw Failure(ErrorCode::conflict, "it already exists and is not an output of this job", output, remedy);
   }
   const std::string other = describe_differences(*there, spec_.dataset.attributes);
-  if (!other.empty()) throw Failure(ErrorCode::conflict, "it was made of other things: " + other, output, remedy);
+  if (!other.empty())
+    throw Failure(ErrorCode::conflict, "it was made with other options or inputs: " + other, output, remedy);
   replaceable_output_ = state;
   finished_ = store_->is_output_complete();
   if (!finished_) return;
@@ -108,9 +112,9 @@ void Checkpoint::refuse_if_truncated() const {
   const std::vector<std::string> gone = find_missing_or_short(output, checksums->second);
   if (gone.empty()) return;
   throw Failure(ErrorCode::conflict,
-                fmt::format("it is finished, but '{}' is missing or too short{}", escape_unprintable(gone.front()),
-                            gone.size() > 1 ? fmt::format(", and so are {} more", group_digits(gone.size() - 1)) : ""),
-                output, "remove it, and run the same command again; millrace finish --check compares all bytes");
+                fmt::format("it was complete, but '{}' is missing or too short{}", escape_unprintable(gone.front()),
+                            gone.size() > 1 ? fmt::format(", and {} more files", group_digits(gone.size() - 1)) : ""),
+                output, "remove it and run the same command again; millrace finish --check verifies all files");
 }
 
 void Checkpoint::check_folder() {
@@ -155,8 +159,8 @@ void Checkpoint::check_run_file() {
   const auto there = read_json_attributes(run);
   const std::string other = there ? describe_differences(*there, now) : there.error().what;
   if (!other.empty()) {
-    throw Failure(ErrorCode::conflict, "an unfinished run made it of other things: " + other, folder_.name(),
-                  "go on with what it was made of, give another OUTPUT, or remove this folder");
+    throw Failure(ErrorCode::conflict, "its unfinished work has other options or inputs: " + other, folder_.name(),
+                  "use the same options and inputs to resume, give another OUTPUT, or remove this folder");
   }
   if (!fs::exists(folder_.path(kShardsFile), error)) write_shards_file();
   if (spec_.share) check_run_count(folder_, spec_.share);
@@ -281,9 +285,9 @@ void Checkpoint::check_import(std::uint64_t k, const RunFolder& other, const std
   const auto recorded = read_shard_record(other.path(shard_record_name(k)), k);
   if (recorded && !has_recorded_hash(theirs, *recorded, check_cancelled)) {
     throw Failure(ErrorCode::bad_data,
-                  fmt::format("its shard {} (counted from 0) is not what part {} has written", k,
+                  fmt::format("its shard {} (counted from 0) does not match the checksum that run {} recorded", k,
                               escape_unprintable(recorded->run)),
-                  other.name(), "bring the folder here again, or have that part make it again where it was made");
+                  other.name(), "copy the folder again, or repeat the run with that --part where the shard was made");
   }
   if (!there_[k] || !store_->is_reproducible()) return;
   const ShardBytes ours = store_->bytes_of(k, folder_.path());
@@ -293,11 +297,10 @@ void Checkpoint::check_import(std::uint64_t k, const RunFolder& other, const std
     there_[k] = false;  // ours is damaged, and theirs replaces it
     return;
   }
-  throw Failure(ErrorCode::conflict,
-                fmt::format("its shard {} (counted from 0) has other bytes than the same one elsewhere", k),
-                other.name(),
-                "one of the two is damaged, or was made on a machine that computes otherwise: leave out the "
-                "folder that is not believed");
+  throw Failure(
+      ErrorCode::conflict,
+      fmt::format("its shard {} (counted from 0) differs from the same shard in another folder", k), other.name(),
+      "one of the two is damaged or was made on different hardware: leave out the folder that you do not trust");
 }
 
 void Checkpoint::import(const std::string& folder, const std::function<void()>& check_cancelled) {
@@ -310,8 +313,8 @@ void Checkpoint::import(const std::string& folder, const std::function<void()>& 
     const auto ours = read_json_attributes(folder_.path(RunFolder::kRunFile)).or_throw();
     const std::string differs = theirs ? describe_differences(*theirs, ours) : theirs.error().what;
     if (!differs.empty()) {
-      throw Failure(ErrorCode::conflict, "it was made of other things: " + differs, other.name(),
-                    "name folders of runs of one command");
+      throw Failure(ErrorCode::conflict, "it was made with other options or inputs: " + differs, other.name(),
+                    "name only folders that the same command made");
     }
     with_user_paths(folder_, [&] {
       for (std::uint64_t k = 0; k < parts_.count(); ++k) {

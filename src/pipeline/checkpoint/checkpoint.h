@@ -5,8 +5,8 @@
 // OUTPUT.shards/ contains the shards and three files. run.json has their provenance, parts.json the description of the
 // dataset, and runs.json the number of runs that share the shards. Beside each shard is a K.made.json, which says who
 // made it and which bytes it has. A run that resumes from a shard hashes it first. A run that makes all missing shards
-// keeps others out. Runs that divide the shards among them (Share) claim each shard before they make it. The last of
-// them merges the shards into the output.
+// keeps others out. Runs that divide the shards among them (ShardSpec) claim each shard before they make it. The last
+// of them merges the shards into the output.
 #pragma once
 
 #include <functional>
@@ -32,7 +32,7 @@ struct CheckpointSpec {
   ShardSpec share;
   // Returns a hash of inode and change time of the files behind rows [begin, end); 0 if it is not known.
   std::function<std::uint64_t(std::uint64_t begin, std::uint64_t end)> input_state{};
-  // Called now and then while shards of earlier runs are checked; may throw.
+  // Called now and then while shards of previous runs are checked; may throw.
   std::function<void()> check_cancelled = [] {};
 };
 
@@ -56,13 +56,13 @@ class Checkpoint {
   // Returns tasks in order of number, but shards that other runs had claimed come last; nullopt after the last task.
   // For one thread at a time, which need not be the one that writes.
   std::optional<Task> next();
-  // Tasks are done in their order. A shard that is taken is taken at once; another one is filled with blocks of rows,
+  // Tasks are done in their order. A shard with `taken` is taken at once; another shard is filled with blocks of rows,
   // and ended. It is synced and gets its name while the next one is written.
   void take(std::uint64_t k);
   void append(std::uint64_t k, const RowBlock& block);
   void end(std::uint64_t k);
-  // Imports missing shards from OUTPUT.shards of a run on another disk. Failure(conflict) if that run made something
-  // else, or is still at work.
+  // Imports missing shards from OUTPUT.shards of a run on another disk. Failure(conflict) if that run has another
+  // provenance, or is still active.
   void import(const std::string& folder, const std::function<void()>& check_cancelled);
   // Returns the shards that were missing when this run began, and were not imported since.
   std::vector<std::uint64_t> unmade_shards() const;
@@ -74,7 +74,7 @@ class Checkpoint {
   bool publish(const std::function<void()>& check_cancelled);
   // Returns the missing shards, after publish() has returned false.
   const std::vector<std::uint64_t>& missing() const { return missing_; }
-  // Seconds of publish(): for merging, and for handing all to the disk.
+  // Seconds of publish(): for merging, and for syncing to disk.
   double merge_seconds() const { return merge_seconds_; }
   double sync_seconds() const { return sync_seconds_; }
   std::uint64_t output_bytes() const;
@@ -101,7 +101,7 @@ class Checkpoint {
   const std::unique_ptr<ShardStore> store_;
   std::optional<FileState> replaceable_output_;  // state of an existing output with the same provenance
   bool finished_ = false;                        // true when that output is complete
-  std::vector<bool> there_, damaged_;            // shards of earlier runs: complete; named and not complete
+  std::vector<bool> there_, damaged_;            // shards of previous runs: complete; present but damaged
   std::vector<bool> checked_;                    // shards whose bytes this run has written or hashed
   std::map<std::uint64_t, std::vector<FileDigest>> written_files_;
   std::uint64_t rows_ = 0;  // rows appended to the open shard

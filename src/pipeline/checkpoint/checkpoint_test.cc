@@ -115,7 +115,7 @@ TEST_P(CheckpointTest, SharesInAnyOrderAreTheSameOutput) {
     const std::string output = folder_ / ("shared" + std::to_string(order[0]));
     for (std::size_t i = 0; i < order.size(); ++i) {
       std::uint64_t made = 0;
-      EXPECT_EQ(make(spec_of(output, GetParam(), {order[i], 3}), &made), i == 2) << "the last one puts it together";
+      EXPECT_EQ(make(spec_of(output, GetParam(), {order[i], 3}), &made), i == 2) << "the last one merges the shards";
       EXPECT_EQ(made, 2);
     }
     if (!keeps_parts()) {

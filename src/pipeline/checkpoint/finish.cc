@@ -87,8 +87,8 @@ ShardsFile find_shards_file(const std::string& output, const std::vector<std::st
   std::optional<ShardsFile> file = read_held_shards_file(output);
   for (std::size_t i = 0; i < from.size() && !file; ++i) file = read_held_shards_file(from[i]);
   if (file) return *std::move(file);
-  throw Failure(ErrorCode::not_found, "no run has left parts of it", output,
-                "name the OUTPUT that runs with --part were given");
+  throw Failure(ErrorCode::not_found, "no unfinished shards were found for it", output,
+                "name the OUTPUT that the runs with --part were given");
 }
 
 // Reads the records beside the files of a folder that fills file by file.
@@ -117,8 +117,8 @@ ChecksumResult check_file(const std::string& output, const std::function<void()>
   if (::access(file.c_str(), R_OK) != 0) throw Failure(system_error("it cannot be read", output, errno));
   if (!line || line->parts > kMaxShards) {
     throw Failure(ErrorCode::not_found, "it has no checksums", output,
-                  "if this version made it as HDF5, it is damaged, or another program has changed it: make it again. "
-                  "CSV and JSON lines have none: compare them with sha256sum");
+                  "if this version made it as HDF5, it is damaged or was changed by another program: make it again. "
+                  "CSV and JSON lines have no checksums: use sha256sum");
   }
   ChecksumResult out;
   const auto check = [&](const std::string& name, const std::optional<EndLine>& recorded) {
@@ -203,15 +203,13 @@ FinishResult finish(const std::string& output, const std::vector<std::string>& f
       const auto of = find_run_count(output, from);
       throw Failure(
           ErrorCode::conflict,
-          fmt::format(
-              "{} of {} shards are missing: {} (counted from 0){}", group_digits(left.size()), group_digits(out.parts),
-              list_numbers(left),
-              of ? fmt::format("; the parts of {} that make them: {}", *of, format_slurm_array(left, *of)) : ""),
+          fmt::format("{} of {} shards are missing: {} (counted from 0){}", group_digits(left.size()),
+                      group_digits(out.parts), list_numbers(left),
+                      of ? fmt::format("; of {} runs, these make them: {}", *of, format_slurm_array(left, *of)) : ""),
           output,
-          of ? fmt::format("submit those again (sbatch --array={}), or name the folders they are in with "
-                           "--from",
+          of ? fmt::format("run these again (sbatch --array={}), or name the folders that hold them with --from",
                            format_slurm_array(left, *of))
-             : "run what makes it, with --part or without, or name the folders they are in with --from");
+             : "run the job again, with or without --part, or name the folders that hold them with --from");
     }
     while (const auto task = checkpoint.next()) {
       check_cancelled();
@@ -225,7 +223,7 @@ FinishResult finish(const std::string& output, const std::vector<std::string>& f
 
 ChecksumResult check_output(const std::string& output, const std::function<void()>& check_cancelled) {
   std::error_code error;
-  if (!std::filesystem::exists(output, error)) throw Failure(ErrorCode::not_found, "it is not there", output);
+  if (!std::filesystem::exists(output, error)) throw Failure(ErrorCode::not_found, "it was not found", output);
   if (!std::filesystem::is_directory(output, error)) return check_file(output, check_cancelled);
   const auto of_store = read_store_checksums(output);
   const std::vector<NamedChecksums> records =
@@ -235,8 +233,8 @@ ChecksumResult check_output(const std::string& output, const std::function<void(
   if (files.empty()) {
     throw Failure(
         ErrorCode::not_found, "it has no checksums", output,
-        "name a finished output as a whole: a store of render, hash, join or dedupe, the arrays.h5 of latents, a "
-        "folder of segment or fundus. One of an earlier version has none");
+        "name a complete output: that of render, hash, join or dedupe, the arrays.h5 of latents, or a folder of "
+        "segment or fundus. Outputs of earlier versions have none");
   }
   ChecksumResult out = verify_checksums(output, files, check_cancelled);
   for (const auto& [name, recorded] : records) {

@@ -68,7 +68,7 @@ class FolderStore : public ShardStore {
     for (std::uint64_t k = 0; k < parts_.count(); ++k) {
       const auto record = read_shard_record(folder_.path(shard_record_name(k)), k);
       if (!record)
-        throw Failure(ErrorCode::conflict, "the record of a shard has gone", folder_.path(shard_record_name(k)));
+        throw Failure(ErrorCode::conflict, "the record of a shard is missing", folder_.path(shard_record_name(k)));
       for (const FileDigest& file : record->files)
         if (is_kept_in_output(spec_, k, file.name)) out.push_back(file);
     }

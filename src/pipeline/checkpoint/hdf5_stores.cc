@@ -56,9 +56,10 @@ class Hdf5Store : public ShardStore {
   mutable hdf5::DatasetReader reader_;
 };
 
-// Store of one file. An HDF5 file is unusable before it is closed, but the rows in it are there. Logs tell a later run
-// which rows, shard by shard; the last shard has none, because nothing is made after it. That run writes the file anew
-// and takes compressed rows from the old one. If several runs make shards, each run leaves the rows in a log per shard.
+// Store of one file. An HDF5 file is unusable before it is closed, but the rows in it are there. Logs record for a
+// later run which rows, shard by shard; the last shard has none, because nothing is made after it. That run writes the
+// file anew and takes compressed rows from the old one. If several runs make shards, each run leaves the rows in a log
+// per shard.
 class OneFileStore : public Hdf5Store {
  public:
   using Hdf5Store::Hdf5Store;
@@ -67,7 +68,7 @@ class OneFileStore : public Hdf5Store {
   void begin(RunFolder::Hold hold) override {
     hold_ = hold;
     if (hold == RunFolder::Hold::shared) return;
-    // A run that was killed while it took rows from an earlier file has left more than one.
+    // A run that was killed while it took rows from a previous file has left more than one.
     std::size_t n = 0;
     for (; ::access(previous_file(n).c_str(), F_OK) == 0; ++n) previous_files_.push_back(previous_file(n));
     for (const std::string& left : {whole(), whole() + ".part"}) {
@@ -103,8 +104,8 @@ class OneFileStore : public Hdf5Store {
       row += block.rows;
     }
     if (row != parts_.end(k) - parts_.begin(k)) {
-      throw Failure(ErrorCode::conflict, "what an earlier run left in it has changed meanwhile", folder_.name(),
-                    "remove it, and run the same command again");
+      throw Failure(ErrorCode::conflict, "its unfinished work was changed during this run", folder_.name(),
+                    "remove it and run the same command again");
     }
     found_.erase(k);
     if (found_.empty()) remove_previous_files();
@@ -188,7 +189,7 @@ class OneFileStore : public Hdf5Store {
     }
     return true;
   }
-  // Removes earlier files: all useful rows in them were taken.
+  // Removes previous files: all useful rows in them were taken.
   void remove_previous_files() {
     if (previous_files_.empty()) return;
     if (store_) sync_file(whole() + ".part");

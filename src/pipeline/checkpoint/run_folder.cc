@@ -79,7 +79,7 @@ bool has_names_elsewhere(int top, int folder, const std::string& name) {
 // closing it does not remove them.
 void refuse_foreign_files(int top, int folder, const std::string& name, const std::string& whole) {
   const auto refuse = [&](const std::string& what) {
-    throw Failure(ErrorCode::conflict, fmt::format("{} in it {}", escape_unprintable(name), what),
+    throw Failure(ErrorCode::conflict, fmt::format("it contains {}, which {}", escape_unprintable(name), what),
                   escape_unprintable(whole), "give another OUTPUT, or remove this folder");
   };
   const auto state = state_of_descriptor(folder);
@@ -97,11 +97,11 @@ void refuse_foreign_files(int top, int folder, const std::string& name, const st
       if (!inner) throw Failure(system_error("it cannot be opened", escape_unprintable(path), errno));
       refuse_foreign_files(top, inner.get(), path, whole);
     } else if (!S_ISREG(info.st_mode)) {
-      throw Failure(ErrorCode::conflict, "no run makes what is not a file or a folder", escape_unprintable(path),
-                    "give another OUTPUT, or remove the folder of parts");
+      throw Failure(ErrorCode::conflict, "it is neither a file nor a folder, and no run makes such an entry",
+                    escape_unprintable(path), "give another OUTPUT, or remove the folder of shards");
     } else if (has_names_elsewhere(top, folder, entry)) {
-      throw Failure(ErrorCode::conflict, "it has a second name elsewhere, which no run makes", escape_unprintable(path),
-                    "give another OUTPUT, or remove the folder of parts");
+      throw Failure(ErrorCode::conflict, "it has a second name (a hard link) elsewhere, which no run makes",
+                    escape_unprintable(path), "give another OUTPUT, or remove the folder of shards");
     }
   }
 }
@@ -191,11 +191,11 @@ bool RunFolder::lock(short kind, std::uint64_t byte) const {
 void RunFolder::check_folder() const {
   const auto state = state_of_descriptor(folder_.get());
   if (!state || state->owner != ::geteuid()) {
-    throw Failure(ErrorCode::conflict, "the folder for its parts belongs to another user", name_,
+    throw Failure(ErrorCode::conflict, "the folder for its shards belongs to another user", name_,
                   "give another OUTPUT");
   }
   if (!is_run_folder(folder_.get())) {
-    throw Failure(ErrorCode::conflict, "it holds files that no run knows", name_,
+    throw Failure(ErrorCode::conflict, "it contains files that Millrace did not write", name_,
                   "give another OUTPUT, or move this folder away");
   }
   refuse_foreign_files(folder_.get(), folder_.get(), name_, name_);
@@ -221,7 +221,7 @@ bool RunFolder::open_to_lock(Missing missing) {
 
 void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& check_cancelled) {
   if (!open_parent() && errno == ENOENT) {
-    throw Failure(ErrorCode::not_found, "its folder is not there", output_, "create the folder first");
+    throw Failure(ErrorCode::not_found, "its folder does not exist", output_, "create the folder first");
   }
   if (!parent_) throw Failure(system_error("it cannot be created", name_, errno));
   // The last of the runs that share the folder holds it alone while it publishes the output.
@@ -229,7 +229,7 @@ void RunFolder::hold(Hold how, Missing missing, const std::function<void()>& che
   for (int i = 0;; ++i) {
     const bool opened = open_to_lock(missing);
     if (!folder_ && errno == ENOENT) {
-      throw Failure(ErrorCode::not_found, "no run has left parts of it", name_, "run the job with --part first");
+      throw Failure(ErrorCode::not_found, "no unfinished shards were found", name_, "run the job with --part first");
     }
     if (!folder_) throw Failure(system_error("it cannot be opened", name_, errno));
     if (!opened) throw Failure(system_error("it cannot be locked", name_, errno));
@@ -272,7 +272,7 @@ void RunFolder::release_hold() {
   presence_.reset();
   lock(F_UNLCK, 0);
 }
-// Another run may hold the lock for a moment only, to look at the folder or at its owner. Of several runs that want to
+// Another run may hold the lock for a moment only, to check the folder or its owner. Of several runs that want to
 // be the last, one gets the claim.
 bool RunFolder::hold_alone(const std::function<void()>& check_cancelled) {
   constexpr int kTries = 100;
@@ -405,12 +405,12 @@ void RunFolder::publish(const std::string& name, const OverwritePolicy& replaces
   } else {
     reason = rename_new(folder_.get(), name.c_str(), parent_.get(), to.c_str());
   }
-  if (lost) throw Failure(system_error("it cannot be given back its name", join_path(name_, name), reason));
+  if (lost) throw Failure(system_error("it cannot be renamed back", join_path(name_, name), reason));
   if (!replaces.any_file && (reason == EEXIST || reason == ENOTEMPTY)) {
-    throw Failure(ErrorCode::conflict, "it has appeared while this run was at work", output_,
-                  "move it away, or give another OUTPUT, and run the same command again");
+    throw Failure(ErrorCode::conflict, "another program created or replaced it during this run", output_,
+                  "move it away and run the same command again, or give another OUTPUT");
   }
-  if (reason != 0) throw Failure(system_error("it cannot be given its name", output_, reason));
+  if (reason != 0) throw Failure(system_error("it cannot be renamed to its final name", output_, reason));
   sync_parent();
 }
 

@@ -2,7 +2,7 @@
 // Output: the folder beside it for its shards, held by a descriptor; and which run works in it, at which shard.
 // Never: works in another user's folder, or in another folder that has taken its name.
 //
-// The names in the folder are known to everybody, so a run works only where nobody else can put a link under one of
+// Anybody can guess the names in the folder, so a run works only where nobody else can put a link under one of
 // them. It reaches the folder, and the one above, by descriptors: whoever may exchange folders beside the output cannot
 // lead a run elsewhere.
 //
@@ -56,13 +56,13 @@ class RunFolder {
   void release_hold();
   // Holds it alone after that; false if another run has it.
   bool hold_alone(const std::function<void()>& check_cancelled = {});
-  // Claims shard k for this run until unclaim(); false if it is another run's, or may be.
+  // Claims shard k for this run until release_claim(); false if it is another run's, or may be.
   bool claim(std::uint64_t k);
   // Claims in the same way, once it is known whether a run of another machine is alive. `check_cancelled` is called
   // meanwhile, and may throw.
   bool wait_and_claim(std::uint64_t k, const std::function<void()>& check_cancelled);
   void release_claim(std::uint64_t k);
-  // Holds a folder that an earlier run may have left. Returns false, without a message, if there is none or it cannot
+  // Holds a folder that a previous run may have left. Returns false, without a message, if there is none or it cannot
   // be held.
   bool hold_leftover();
   // Removes names and files of killed runs from a folder that is kept. Does nothing if another run is in it.
@@ -80,8 +80,8 @@ class RunFolder {
   // Removes the folder if there is nothing in it but its lock.
   void remove_if_empty();
 
-  // Gives a file or folder in it the output's name, which must be free or belong to the file or folder `looked_at`.
-  // That one then has the name in here, or is gone. Failure(conflict) if the name is taken.
+  // Gives a file or folder in it the output's name, which must be free, or belong to a file or folder that
+  // `replaces` allows. That one then has the name in here, or is gone. Failure(conflict) if the name is taken.
   void publish(const std::string& name, const OverwritePolicy& replaces);
 
  private:

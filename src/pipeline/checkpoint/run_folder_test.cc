@@ -49,7 +49,7 @@ TEST_F(RunFolderTest, WhatNoRunHasMadeStaysAsItWas) {
   ::chmod(shards().c_str(), 0775);
   ::chmod((shards() + "/photographs").c_str(), 0775);
   RunFolder folder(output());
-  EXPECT_EQ(conflict_message(folder), "it holds files that no run knows");
+  EXPECT_EQ(conflict_message(folder), "it contains files that Millrace did not write");
   EXPECT_EQ(names(), std::vector<std::string>{"photographs"});
   struct stat info {};
   ASSERT_EQ(::stat(shards().c_str(), &info), 0);
@@ -69,7 +69,8 @@ TEST_F(RunFolderTest, WhatARunLeftThatSawNoLockIsARunsOwn) {
   fs::create_directory(shards());
   std::ofstream(shards() + "/runs.json") << "[\"ran\", \"5 km\"]\n";
   RunFolder folder(output());
-  EXPECT_EQ(conflict_message(folder), "it holds files that no run knows") << "somebody's own, of the same name";
+  EXPECT_EQ(conflict_message(folder), "it contains files that Millrace did not write")
+      << "somebody's own, of the same name";
 }
 
 TEST_F(RunFolderTest, ASecondNameInTheFolderIsARunsOwn) {
@@ -84,7 +85,7 @@ TEST_F(RunFolderTest, ASecondNameInTheFolderIsARunsOwn) {
   }
   fs::create_hard_link(shards() + "/" + RunFolder::kRunFile, root_ + "/elsewhere");
   RunFolder folder(output());
-  EXPECT_EQ(conflict_message(folder), "it has a second name elsewhere, which no run makes");
+  EXPECT_EQ(conflict_message(folder), "it has a second name (a hard link) elsewhere, which no run makes");
 }
 
 TEST_F(RunFolderTest, WhoSharesItWaitsUntilTheLastHasPutAllInPlace) {

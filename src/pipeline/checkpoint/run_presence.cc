@@ -150,14 +150,15 @@ RunPresence::RunPresence(int folder, Mode mode, const Timing& timing)
     if (!file_ || !publish_file(temporary)) {
       const int number = errno;
       if (file_) ::unlinkat(folder_, temporary.c_str(), 0);
-      throw Failure(system_error("a run cannot say that it is at work", name_of(id_), number));
+      throw Failure(system_error("the file that shows an active run cannot be written", name_of(id_), number));
     }
   }
   try {
     thread_ = std::thread([this] { loop(); });
   } catch (const std::system_error& error) {
     ::unlinkat(folder_, name_of(id_).c_str(), 0);
-    throw Failure(ErrorCode::io, fmt::format("a run cannot say that it is at work: no thread: {}", error.what()),
+    throw Failure(ErrorCode::io,
+                  fmt::format("no thread can be started to show that the run is active: {}", error.what()),
                   name_of(id_), "end other programs, or raise the limit on processes");
   }
 }
@@ -226,7 +227,7 @@ RunPresence::Others RunPresence::state_of(const Run& run) {
   const auto now = std::chrono::steady_clock::now();
   if (!run.boot.empty() && run.boot == read_boot_id()) {
     if (run.locked) return Others::live;
-    // Only the number tells of a run in another container.
+    // Only the number shows whether a run in another container is alive.
     if (run.processes == read_pid_namespace()) {
       return !run.start.empty() && run.start == read_start_time(run.pid) ? Others::live : Others::none;
     }
@@ -280,7 +281,7 @@ void RunPresence::pause(const std::function<void()>& check_cancelled) const {
 }
 
 void RunPresence::log_waiting() const {
-  spdlog::warn("{} may be at work on the same output: waiting up to {} s for a sign of it", other(),
+  spdlog::warn("{} may be working on the same output: waiting up to {} s to see whether it is still active", other(),
                std::chrono::duration_cast<std::chrono::seconds>(timing_.dead_after).count());
 }
 

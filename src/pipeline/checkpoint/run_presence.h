@@ -6,9 +6,9 @@
 // share names and bytes.
 //
 // Each run keeps a file run-ID.live in the folder. It says on which machine and in which process the run works, and the
-// run rewrites a number in it every `beat`. A claim is a file that holds the ID of the run it belongs to. A run of the
-// same boot of a machine is alive while its process is, or while the lock on its file is held. A run of an earlier boot
-// is dead. A run of another machine is alive while its number changes. Once the number has not changed for
+// run rewrites a number in it every `heartbeat`. A claim is a file that holds the ID of the run it belongs to. A run of
+// the same boot of a machine is alive while its process is, or while the lock on its file is held. A run of an earlier
+// boot is dead. A run of another machine is alive while its number changes. Once the number has not changed for
 // `dead_after`, other runs may take its claims.
 #pragma once
 

@@ -33,7 +33,9 @@ Json contents(const std::string& text) {
   return list;
 }
 
-Error not_ours(const std::string& path) { return Error{ErrorCode::bad_data, "it is not what a run writes", path, ""}; }
+Error not_ours(const std::string& path) {
+  return Error{ErrorCode::bad_data, "it is damaged, or no run wrote it", path, ""};
+}
 
 // Returns true for a name that stays in the folder, and is safe in the files that contain it. Dots are only between
 // words.
@@ -106,9 +108,9 @@ std::string describe_differences(const Attributes& then, const Attributes& now) 
       continue;
     if (!out.empty()) out += "; ";
     if (name == "inputs") {
-      out += "the inputs have changed or are others";
+      out += "the inputs have changed or are different";
     } else if (was == then.end()) {
-      out += fmt::format("{} is '{}' and was not there", named(name), value);
+      out += fmt::format("{} is '{}' and was not set", named(name), value);
     } else {
       out += fmt::format("{} was '{}', is '{}'", named(name), was->second, value);
     }
@@ -256,17 +258,17 @@ void check_run_count(const RunFolder& folder, const ShardSpec& share) {
   const RunsFile there = read_runs_file(path).or_throw();
   if (there.of != share.of) {
     throw Failure(ErrorCode::conflict,
-                  fmt::format("its parts are shared by {} runs, and this is one of {}", group_digits(there.of),
+                  fmt::format("its shards are shared by {} runs, and this is one of {}", group_digits(there.of),
                               group_digits(share.of)),
                   folder.name(),
-                  fmt::format("say --part K/{}, or make all that is missing without --part once no other run is at it",
+                  fmt::format("use --part K/{}, or make all missing shards without --part when no other run is active",
                               there.of));
   }
   if (there.version != version()) {
     throw Failure(
         ErrorCode::conflict,
-        fmt::format("its parts are made by Millrace {}, and this is {}", escape_unprintable(there.version), version()),
-        folder.name(), "use that version for all of them, or make all that is missing without --part");
+        fmt::format("its shards are made by Millrace {}, and this is {}", escape_unprintable(there.version), version()),
+        folder.name(), "use that version for all runs, or make all missing shards without --part");
   }
 }
 

@@ -38,13 +38,13 @@ std::string describe_differences(const Attributes& then, const Attributes& now);
 // Returns true if they differ only in what computes: in the CPU, or the runtime of a network.
 bool is_from_other_hardware(const Attributes& then, const Attributes& now);
 inline constexpr const char* kMixedHardwareRemedy =
-    "let machines of one CPU and runtime make all of it, or say --mixed in all runs of a new OUTPUT";
+    "use one CPU model and runtime for all runs, or start a new OUTPUT with --mixed in all runs";
 
 // Removes the folder of a run that was killed after the output got its name, if the provenance is the same. Otherwise
 // the folder is kept.
 void remove_leftover_folder(RunFolder& folder, const Attributes& provenance);
 
-// Description of a dataset, and the number of rows in a shard: a run that knows nothing else can merge the shards.
+// Description of a dataset, and the number of rows in a shard: a run can merge the shards from it alone.
 inline constexpr const char* kShardsFile = "parts.json";
 // Number of runs that share the shards, if several do, and their version of the program.
 inline constexpr const char* kRunsFile = "runs.json";

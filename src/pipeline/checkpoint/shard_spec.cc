@@ -28,8 +28,7 @@ std::uint64_t number_in_array(std::uint64_t n) {
   if (text == nullptr) throw Failure(ErrorCode::usage, fmt::format("{} is not set", kVariable), "--part", submit);
   std::uint64_t k = 0;
   if (!take_number(text, k) || k < 1 || k > n) {
-    throw Failure(ErrorCode::usage, fmt::format("{} is '{}', and not from 1 to {}", kVariable, text, n), "--part",
-                  submit);
+    throw Failure(ErrorCode::usage, fmt::format("{} is '{}'; expected 1 to {}", kVariable, text, n), "--part", submit);
   }
   return k;
 }
@@ -44,9 +43,8 @@ ShardSpec parse_shard_spec(const std::string& text) {
   const bool slurm = which == "slurm";
   if (slash == std::string::npos || !take_number(std::string_view(text).substr(slash + 1), n) || n < 1 ||
       n > kMaxRuns || (!slurm && (!take_number(which, k) || k < 1 || k > n))) {
-    throw Failure(ErrorCode::usage, fmt::format("'{}' is no part of a whole", text), "--part",
-                  "say K/N, for example 1/4 in the first of four runs and 4/4 in the last; or slurm/4 in an array of "
-                  "four");
+    throw Failure(ErrorCode::usage, fmt::format("'{}' is not K/N, slurm/N or all", text), "--part",
+                  "for example 1/4 in the first of four runs, 4/4 in the last, or slurm/4 in an array job of four");
   }
   if (slurm) k = number_in_array(n);
   return {k - 1, n};
@@ -68,21 +66,19 @@ std::string format_slurm_array(std::span<const std::uint64_t> parts, std::uint64
 
 std::string describe_missing_shards(const ShardSpec& share, std::span<const std::uint64_t> missing, std::uint64_t parts,
                                     const std::string& output) {
-  if (missing.empty()) return "another run is at it: the last one puts it together";
+  if (missing.empty()) return "another run is still active: the last one merges the shards";
   const std::string runs =
-      share ? fmt::format(" (parts {} of {})", format_slurm_array(missing, share.of), share.of) : "";
+      share ? fmt::format(" (runs {} of {})", format_slurm_array(missing, share.of), share.of) : "";
   return fmt::format(
-      "{} of {} shards are missing{}: the run that makes the last of them puts it together, or millrace finish {}",
+      "{} of {} shards are missing{}: the run that makes the last one merges all, or run millrace finish {}",
       group_digits(missing.size()), group_digits(parts), runs, output);
 }
 
 void describe(Settings& settings, ShardSpec& share, const std::string& unit, const std::string& in_the_end) {
   settings.add_parsed(
       "part", "K/N",
-      fmt::format("make only every Nth {}, from the Kth on: N runs into one OUTPUT, at once or one by one; {}; slurm/N "
-                  "takes K from an array job's SLURM_ARRAY_TASK_ID",
-                  unit, in_the_end),
-      "all", [&share](const std::string& text) { share = parse_shard_spec(text); });
+      fmt::format("make only every Nth {} from the Kth on, or slurm/N in an array job; {}", unit, in_the_end), "all",
+      [&share](const std::string& text) { share = parse_shard_spec(text); });
 }
 
 }  // namespace millrace

@@ -1,6 +1,6 @@
 // Input: "2/8" or "slurm/8", as a user or a scheduler gives it.
 // Output: the shards that this run makes if several make an output; the runs of an array that make missing shards.
-// Never: decides which run makes a shard that two have been told to make.
+// Never: decides which run makes a shard that was assigned to two of them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ShardSpec {
 
   explicit operator bool() const { return of > 0; }
   bool has_shard(std::uint64_t part) const { return of == 0 || part % of == index; }
-  // Returns how many of `parts` shards are in this share.
+  // Returns how many of `parts` shards this run makes.
   std::uint64_t count(std::uint64_t parts) const {
     if (of == 0) return parts;
     return parts <= index ? 0 : (parts - index - 1) / of + 1;
@@ -34,6 +34,6 @@ std::string describe_missing_shards(const ShardSpec& share, std::span<const std:
                                     const std::string& output);
 // Describes the option --part: the unit that is divided, and what the last run does with the units.
 void describe(Settings& settings, ShardSpec& share, const std::string& unit = "shard",
-              const std::string& in_the_end = "the last of them puts it together, or millrace finish does");
+              const std::string& in_the_end = "the last run merges all");
 
 }  // namespace millrace

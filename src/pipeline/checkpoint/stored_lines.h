@@ -1,6 +1,6 @@
 // Input: an output of lines, and a function that makes the line of a row.
 // Output: the output, or this run's shards of it: every line complete and in the order of its row.
-// Never: ends a shard that lacks a line because the run was told to stop.
+// Never: ends a shard that lacks a line because the run was cancelled.
 #pragma once
 
 #include <cstdint>

@@ -37,10 +37,10 @@ struct PagePicture {
   std::vector<PageFact> facts;
 };
 
-// Texts may be of any bytes; they are shown as by html_name() (src/report/html.h).
+// Texts may be of any bytes; they are shown as by escape_html_name() (src/report/html.h).
 class PageWriter {
  public:
-  // `maker` is the job, for example "latents".
+  // `job` is the command, for example "latents".
   PageWriter(std::string_view title, std::string_view job);
 
   // Functions for the head of the page, in front of the contents: the answer.

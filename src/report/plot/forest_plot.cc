@@ -41,7 +41,7 @@ std::string value_words(const ForestPlotRow& row) {
 Table numbers_of(const ForestPlot& effects) {
   Table table;
   table.columns = {
-      {"what"}, {effects.value_title.empty() ? "value" : effects.value_title, true}, {"low", true}, {"high", true}};
+      {"item"}, {effects.value_title.empty() ? "value" : effects.value_title, true}, {"low", true}, {"high", true}};
   const bool words =
       std::any_of(effects.rows.begin(), effects.rows.end(), [](auto& row) { return !row.words.empty(); });
   if (words) table.columns.push_back({"note"});
@@ -52,7 +52,7 @@ Table numbers_of(const ForestPlot& effects) {
     if (words) table.rows.back().push_back(row.words);
   }
   if (table.rows.size() < effects.rows.size()) {
-    table.note = fmt::format("The first {} of {} rows.", table.rows.size(), effects.rows.size());
+    table.note = fmt::format("Only the first {} of {} rows are shown.", table.rows.size(), effects.rows.size());
   }
   return table;
 }
@@ -121,7 +121,7 @@ Figure draw(const ForestPlot& effects) {
     svg.open_foreground(Foreground::foreground);
     svg.mark({x, y - 4}, MarkerShape::circle, 3.6, false);
     svg.close();
-    svg.text({x + 10, y}, "not so", {});
+    svg.text({x + 10, y}, "other", {});
   }
   return {effects.title, effects.caption, svg.finish(bottom + 42 + (legend ? 20 : 0)), effects.width,
           numbers_of(effects)};

@@ -265,8 +265,8 @@ Table numbers_of(const HeatMap& map) {
     table.rows.push_back(std::move(row));
   }
   if (table.rows.size() < map.rows.size()) {
-    table.note =
-        fmt::format("The first {} of {} rows. ", group_digits(table.rows.size()), group_digits(map.rows.size()));
+    table.note = fmt::format("Only the first {} of {} rows are shown. ", group_digits(table.rows.size()),
+                             group_digits(map.rows.size()));
   }
   if (std::find(map.marks.begin(), map.marks.end(), true) != map.marks.end()) table.note += "•: " + map.mark_meaning;
   return table;
@@ -278,7 +278,7 @@ Figure draw(const HeatMap& map) {
   const std::size_t cells = map.rows.size() * map.columns.size();
   if (map.values.size() != cells || (!map.texts.empty() && map.texts.size() != cells) ||
       (!map.marks.empty() && map.marks.size() != cells)) {
-    throw Failure(ErrorCode::internal, "a heat map has other numbers of cells than of rows and columns", map.title);
+    throw Failure(ErrorCode::internal, "the cells of a heat map do not match its rows and columns", map.title);
   }
   const Layout layout = layout_of(map);
   const auto ends = ends_of(map);

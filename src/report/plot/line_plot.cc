@@ -180,7 +180,8 @@ Table numbers_of(const LinePlot& plot) {
     }
   }
   if (table.rows.size() < all) {
-    table.note = fmt::format("The first {} of {} rows.", group_digits(table.rows.size()), group_digits(all));
+    table.note =
+        fmt::format("Only the first {} of {} rows are shown.", group_digits(table.rows.size()), group_digits(all));
   }
   return table;
 }
@@ -246,7 +247,7 @@ Figure draw(const LinePlot& plot) {
                 title == panel.title ? std::string() : panel.title);
     draw_axes(svg, frame, lowest);
     if (!shows_anything(frame, plot, panel)) {
-      svg.text({frame.rect.left + width / 2, frame.rect.top + grid.height / 2}, "no number here",
+      svg.text({frame.rect.left + width / 2, frame.rect.top + grid.height / 2}, "no values",
                {.foreground = Foreground::dim, .anchor = Anchor::middle});
     }
     if (lowest) {

@@ -71,8 +71,8 @@ TEST(LinePlotTest, WhateverNumbersComeThereAreOnlyFinitePlaces) {
 }
 
 TEST(LinePlotTest, WithoutAnyNumberANoteIsShown) {
-  EXPECT_NE(draw(plot_of({{kNaN, kNaN}})).svg.find("no number here"), std::string::npos);
-  EXPECT_EQ(draw(plot_of({{kNaN, 1}})).svg.find("no number here"), std::string::npos);
+  EXPECT_NE(draw(plot_of({{kNaN, kNaN}})).svg.find("no values"), std::string::npos);
+  EXPECT_EQ(draw(plot_of({{kNaN, 1}})).svg.find("no values"), std::string::npos);
 }
 
 TEST(LinePlotTest, PanelsShareTheirSteps) {
@@ -91,7 +91,7 @@ TEST(LinePlotTest, ManyRowsAreCutWithANote) {
   const Figure figure = draw(plot);
   expect_sound(figure);
   EXPECT_EQ(figure.numbers.rows.size(), kMaxNumberRows);
-  EXPECT_EQ(figure.numbers.note, "The first 400 of 1,000 rows.");
+  EXPECT_EQ(figure.numbers.note, "Only the first 400 of 1,000 rows are shown.");
 }
 
 TEST(LinePlotTest, TheSameBytesForTheSameNumbersAndNamesEscaped) {

@@ -81,13 +81,13 @@ Table numbers_of(const ScatterPlot& scatter) {
     table.rows.push_back(std::move(row));
   }
   if (table.rows.size() < scatter.points.size()) {
-    table.note = fmt::format("The first {} of {} points. ", group_digits(table.rows.size()),
+    table.note = fmt::format("Only the first {} of {} points are listed. ", group_digits(table.rows.size()),
                              group_digits(scatter.points.size()));
   }
   const auto absent = std::count_if(scatter.points.begin(), scatter.points.end(), [](auto p) { return !is_finite(p); });
   if (absent > 0) {
-    table.note += fmt::format("Not shown, because a number of theirs is absent: {} points.",
-                              group_digits(static_cast<std::uint64_t>(absent)));
+    table.note +=
+        fmt::format("Points that lack a number are not drawn: {}.", group_digits(static_cast<std::uint64_t>(absent)));
   }
   return table;
 }
@@ -97,7 +97,7 @@ void check(const ScatterPlot& scatter) {
                        (scatter.point_names.empty() || scatter.point_names.size() == scatter.points.size());
   const auto known = [&](std::size_t group) { return group < scatter.names.size(); };
   if (!lengths || !std::all_of(scatter.group.begin(), scatter.group.end(), known)) {
-    throw Failure(ErrorCode::internal, "a scatter plot has points of no group", scatter.title);
+    throw Failure(ErrorCode::internal, "a scatter plot has points without a group", scatter.title);
   }
 }
 

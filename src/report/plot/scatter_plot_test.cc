@@ -33,7 +33,7 @@ TEST(ScatterTest, GroupsHaveMeansAndSpreadsWhereThereAreEnoughPoints) {
 TEST(ScatterTest, APointWithoutAPlaceIsCounted) {
   const Figure figure = draw(scatter_of({{0, 0}, {kNaN, 1}, {1, kInf}, {2, 2}}));
   expect_sound(figure);
-  EXPECT_EQ(figure.numbers.note, "Not shown, because a number of theirs is absent: 2 points.");
+  EXPECT_EQ(figure.numbers.note, "Points that lack a number are not drawn: 2.");
   EXPECT_EQ(figure.numbers.rows.size(), 4u);
 }
 

@@ -69,7 +69,7 @@ std::optional<std::string> read_bmp_header(const FileBytes& bytes, BmpHeader& ou
   std::uint64_t at = 14 + std::uint64_t{header};
   std::size_t entry = 4;
   std::uint64_t colours = 0;
-  if (bytes.number(0, 2) != 0x4D42 || bytes.size() < at) return "not a BMP with pixels";
+  if (bytes.number(0, 2) != 0x4D42 || bytes.size() < at) return "not a valid BMP";
   out.pixels_at = bytes.number(10, 4);
   if (header == 12) {  // OS/2 1
     out.width = bytes.number(18, 2);
@@ -85,15 +85,16 @@ std::optional<std::string> read_bmp_header(const FileBytes& bytes, BmpHeader& ou
     out.compression = bytes.number(30, 4);
     colours = bytes.number(46, 4);
   } else {
-    return "a BMP header that is not known";
+    return "its type of BMP header is not supported";
   }
   if (out.width <= 0 || out.height <= 0 || out.width > INT32_MAX || out.height > INT32_MAX) {
-    return "not a BMP with pixels";
+    return "its width or height is not valid";
   }
   const bool indexed = out.bits == 1 || out.bits == 4 || out.bits == 8;
-  if (!indexed && out.bits != 16 && out.bits != 24 && out.bits != 32) return "a number of bits that BMP does not have";
+  if (!indexed && out.bits != 16 && out.bits != 24 && out.bits != 32)
+    return "its bits per pixel are not valid in a BMP";
   if (out.compression > kMasks || ((out.compression == kRuns8 || out.compression == kRuns4) && !indexed)) {
-    return "a compression that this program does not read";
+    return "its BMP compression is not supported";
   }
   out.masks = out.bits == 16 ? std::array<Mask, 3>{{{0x7C00}, {0x3E0}, {0x1F}}}
                              : std::array<Mask, 3>{{{0xFF0000}, {0xFF00}, {0xFF}}};
@@ -104,13 +105,13 @@ std::optional<std::string> read_bmp_header(const FileBytes& bytes, BmpHeader& ou
     // Masks that are all zero mean the default masks.
     if (masks[0].bits != 0 || masks[1].bits != 0 || masks[2].bits != 0) out.masks = masks;
     if (masks_at == at) at += 12;
-    if (indexed) return "masks of a picture with a palette";
+    if (indexed) return "it has both a palette and color masks, which is not valid in a BMP";
   }
   if (indexed) {
     if (colours == 0) colours = std::uint64_t{1} << out.bits;
     // Some writers forget to count the palette in the offset of the pixels.
     if (out.pixels_at == 14 + std::uint64_t{header}) out.pixels_at += entry * colours;
-    if (colours > 65536) return "a palette of more colours than an index can name";
+    if (colours > 65536) return "its palette is too large (the limit is 65,536 colors)";
     read_palette(bytes, at, entry, static_cast<std::size_t>(colours), out);
     at += entry * colours;
   }
@@ -246,7 +247,7 @@ void decode_bmp(const DecodeJob& job, DecoderChannel& channel) {
   // The padding after the last pixel of a row may be missing in the last row.
   const std::uint64_t used = (width * static_cast<std::uint64_t>(header.bits) + 7) / 8;
   if (bytes.size() < header.pixels_at + (runs ? 2 : used)) {
-    return channel.fail(static_cast<int>(ErrorCode::bad_data), "the file ends before its picture begins");
+    return channel.fail(static_cast<int>(ErrorCode::bad_data), "the file is truncated before its first pixel");
   }
   if (!channel.begin(about)) return;
   const auto from_top = [&](int y) {
@@ -273,7 +274,7 @@ void decode_bmp(const DecodeJob& job, DecoderChannel& channel) {
     });
   }
   if (!sent) return channel.end(true, "cancelled");
-  channel.end(damaged, damaged ? "the file ends in the middle of its picture" : "", unshown);
+  channel.end(damaged, damaged ? "the file is truncated" : "", unshown);
 }
 
 }  // namespace millrace::helper

@@ -1,5 +1,5 @@
 // Input: an open file in one of the picture formats.
-// Output: 8-bit gray or RGB rows, written to a Channel.
+// Output: 8-bit gray or RGB rows, written to a DecoderChannel.
 // Never: returns pixels of a picture that failed. It may crash, which is why it runs in a process of its own.
 #pragma once
 

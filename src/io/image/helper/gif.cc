@@ -66,14 +66,14 @@ void decode_gif(const DecodeJob& job, DecoderChannel& channel) {
     channel.fail(static_cast<int>(ErrorCode::bad_data), why != nullptr ? why : fallback);
     if (gif != nullptr) DGifCloseFile(gif, nullptr);
   };
-  if (gif == nullptr) return bad("not a GIF");
+  if (gif == nullptr) return bad("not a valid GIF");
   int transparent = NO_TRANSPARENT_COLOR;
-  if (!find_frame(gif, transparent)) return bad("the file has no frame");
+  if (!find_frame(gif, transparent)) return bad("the GIF has no frame");
   const GifImageDesc& frame = gif->Image;
   // Some writers make the canvas smaller than its first frame.
   const int width = std::max(gif->SWidth, frame.Left + frame.Width);
   const int height = std::max(gif->SHeight, frame.Top + frame.Height);
-  if (width <= 0 || height <= 0 || frame.Width <= 0 || frame.Height <= 0) return bad("the picture has no pixels");
+  if (width <= 0 || height <= 0 || frame.Width <= 0 || frame.Height <= 0) return bad("its width or height is 0");
   const Colors colors = colors_of(frame.ColorMap != nullptr ? frame.ColorMap : gif->SColorMap);
   const std::size_t area = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
 
@@ -107,7 +107,7 @@ void decode_gif(const DecodeJob& job, DecoderChannel& channel) {
                 canvas.begin() + static_cast<std::ptrdiff_t>(frame.Top + y) * width + frame.Left);
     }
   }
-  if (lines == 0) return bad("the file ends before its picture begins");
+  if (lines == 0) return bad("the file is truncated before its first pixel");
   std::vector<std::uint8_t> pixels(area * static_cast<std::size_t>(about.channels));
   for (std::size_t i = 0; i < area; ++i) {
     for (int c = 0; c < about.channels; ++c) {
@@ -123,7 +123,7 @@ void decode_gif(const DecodeJob& job, DecoderChannel& channel) {
   DGifCloseFile(gif, nullptr);
   if (send_plane(channel, pixels.data(), static_cast<std::size_t>(width) * static_cast<std::size_t>(about.channels),
                  width, height, about.channels, about.channels)) {
-    channel.end(damaged, damaged ? "the file ends in the middle of its first frame" : "", unshown);
+    channel.end(damaged, damaged ? "the file is truncated in its first frame" : "", unshown);
   } else {
     channel.end(true, "cancelled");
   }

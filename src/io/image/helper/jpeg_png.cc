@@ -34,7 +34,7 @@ class ChannelSink : public RowSink {
     row_bytes_ = static_cast<std::size_t>(info.width) * static_cast<std::size_t>(info.channels);
     ended_ = !channel_.begin(about, exif_);
     fresh_exif_ = false;
-    if (ended_) return Error{ErrorCode::cancelled, "it is not wanted", "", ""};
+    if (ended_) return Error{ErrorCode::cancelled, "the program stopped reading it", "", ""};
     return {};
   }
 

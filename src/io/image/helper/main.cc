@@ -53,7 +53,7 @@ bool DecoderChannel::begin(const DecoderMessage& about, const std::vector<std::u
   about_ = about;
   about_.kind = MessageKind::begin;
   if (static_cast<std::size_t>(about.width) * static_cast<std::size_t>(about.channels) > kSharedBytes) {
-    fail(static_cast<int>(ErrorCode::too_large), "a row of the picture is longer than 4 MiB");
+    fail(static_cast<int>(ErrorCode::too_large), "too wide (the limit for a row of pixels is 4 MiB)");
     return false;
   }
   return ask(about_, exif);

@@ -156,14 +156,14 @@ void decode_pnm(const DecodeJob& job, DecoderChannel& channel) {
   ByteStream stream(bytes, 0);
   PnmHeader header;
   const auto bad = [&](const char* why) { channel.fail(static_cast<int>(ErrorCode::bad_data), why); };
-  if (!read_pnm_header(stream, header)) return bad("not a PBM, PGM or PPM");
+  if (!read_pnm_header(stream, header)) return bad("not a valid PBM, PGM or PPM");
   const std::uint64_t left = bytes.size() - std::min(bytes.size(), stream.at());
   // In text, a bit takes at least one byte, and a number at least two, except for the last.
   const std::uint64_t samples = header.row_samples() * header.height;
   if (header.text() && (header.kind == 1 ? left : left / 2 + 1) < samples) {
-    return bad("the file is shorter than the samples of its picture");
+    return bad("the file is too short for the width and height in its header");
   }
-  if (left < header.row_bytes() && !header.text()) return bad("the file ends before its picture begins");
+  if (left < header.row_bytes() && !header.text()) return bad("the file is truncated before its first pixel");
   DecoderMessage about{};
   about.width = about.full_width = static_cast<int>(header.width);
   about.height = about.full_height = static_cast<int>(header.height);
@@ -184,7 +184,7 @@ void decode_pnm(const DecodeJob& job, DecoderChannel& channel) {
   UnshownData unshown;
   unshown.depth = header.max_value > 255;
   unshown.pages = !rows.missing() && begins_picture(bytes, rows.end());
-  channel.end(rows.missing(), rows.missing() ? "the file ends in the middle of its picture" : "", unshown);
+  channel.end(rows.missing(), rows.missing() ? "the file is truncated" : "", unshown);
 }
 
 }  // namespace millrace::helper

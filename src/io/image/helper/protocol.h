@@ -38,7 +38,7 @@ struct DecoderMessage {
   std::uint64_t decoder_memory;
   std::int32_t rows;
   std::uint32_t damaged;
-  std::uint32_t unshown;     // Unshown's bits, in `end`
+  std::uint32_t unshown;     // UnshownData's bits, in `end`
   std::int32_t orientation;  // 1 to 8, or 0: read it from the EXIF block
   std::uint32_t text_bytes, exif_bytes;
 };

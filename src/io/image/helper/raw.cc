@@ -40,7 +40,7 @@ struct SampleFaults {
 // Returns the reason why the sensor's samples are not complete; empty where they are.
 std::string describe_damage(int code, const SampleFaults& faults) {
   if (code == LIBRAW_SUCCESS && !faults.cut && !faults.corrupt) return "";
-  if (faults.cut || code == LIBRAW_IO_ERROR) return "its RAW data ends too early";
+  if (faults.cut || code == LIBRAW_IO_ERROR) return "its RAW data is truncated";
   return "its RAW data is corrupt";
 }
 // True for an error that says nothing about the data: there was no memory, or this version of LibRaw does not know the
@@ -158,7 +158,7 @@ void decode_raw(const DecodeJob& job, DecoderChannel& channel) {
   libraw_processed_image_t* image = raw->dcraw_make_mem_image(&code);
   if (image == nullptr) return bad(code);
   if (image->bits != 8) {
-    channel.fail(static_cast<int>(ErrorCode::unsupported), "a sample format that this program does not read");
+    channel.fail(static_cast<int>(ErrorCode::unsupported), "its sample format is not supported");
   } else if (send_rgb(channel, about, image->data, image->width, image->height, image->colors, orientation)) {
     const std::string damage = describe_damage(LIBRAW_SUCCESS, faults);
     channel.end(!damage.empty(), damage);

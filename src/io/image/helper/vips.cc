@@ -76,7 +76,7 @@ VipsImage* load(const DecodeJob& job, VipsSource* source, bool header_only, doub
       status = vips_jp2kload_source(source, &image, "access", access, "page", page, nullptr);
       break;
     default:
-      vips_error("millrace", "no loader");
+      vips_error("millrace", "this format is not supported");
       break;
   }
   return status == 0 ? image : nullptr;
@@ -195,10 +195,57 @@ std::uint64_t estimate_loader_memory(const DecodeJob& job, std::uint64_t width, 
   }
 }
 
+// Scale for loaders that have one, and the page of a JPEG 2000 file, which is a resolution.
+struct Reduction {
+  double scale = 1.0;
+  int page = 0;
+};
+Reduction choose_reduction(const DecodeJob& job, int shortest) {
+  Reduction out;
+  if (job.shortest_side <= 0 || shortest <= 2 * job.shortest_side) return out;
+  if (job.format == static_cast<int>(ImageFormat::webp)) out.scale = static_cast<double>(job.shortest_side) / shortest;
+  if (job.format == static_cast<int>(ImageFormat::jp2)) {
+    while ((shortest >> (out.page + 1)) >= job.shortest_side && out.page < 5) ++out.page;
+  }
+  return out;
+}
+
+std::vector<std::uint8_t> read_exif(VipsImage* image) {
+  const void* block = nullptr;
+  std::size_t size = 0;
+  if (vips_image_get_typeof(image, VIPS_META_EXIF_NAME) == 0 ||
+      vips_image_get_blob(image, VIPS_META_EXIF_NAME, &block, &size) != 0)
+    return {};
+  const auto* const bytes = static_cast<const std::uint8_t*>(block);
+  return {bytes, bytes + size};
+}
+
+// Returns the orientation that the pixels still need; 0 if the file has none.
+int remaining_orientation(const DecodeJob& job, VipsImage* image) {
+  // libheif and the JPEG XL decoder apply the orientation themselves. An EXIF tag that is left would apply it twice.
+  if (job.format == static_cast<int>(ImageFormat::heif) || job.format == static_cast<int>(ImageFormat::jxl)) return 1;
+  int out = 0;
+  if (vips_image_get_typeof(image, VIPS_META_ORIENTATION) != 0) vips_image_get_int(image, VIPS_META_ORIENTATION, &out);
+  return out;
+}
+
+// Converts the rows of a prepared region.
+void convert_rows(const DecodeJob& job, VipsRegion* region, const VipsRect& rect, int channels, std::uint8_t* out,
+                  UnshownData& unshown) {
+  const std::size_t pitch = static_cast<std::size_t>(rect.width) * static_cast<std::size_t>(channels);
+  for (int r = 0; r < rect.height; ++r, out += pitch) {
+    const VipsPel* const row = VIPS_REGION_ADDR(region, 0, rect.top + r);
+    convert_row(row, region->im, channels, job.wide_gray, out);
+    if (vips_image_hasalpha(region->im) == 0) continue;
+    unshown.transparency = unshown.transparency || has_transparent_pixel(row, region->im);
+    if (job.over_gray) blend_with_gray(row, region->im, channels, out);
+  }
+}
+
 }  // namespace
 
 void decode_with_vips(const DecodeJob& job, DecoderChannel& channel) {
-  vips_error_clear();  // messages from an earlier picture
+  vips_error_clear();  // messages from a previous picture
   const auto bad = [&] { fail_with(channel, take_error()); };
   if (static_cast<ImageFormat>(job.format) == ImageFormat::webp) {
     // The WebP loader allocates the whole picture when it opens the file.
@@ -208,7 +255,8 @@ void decode_with_vips(const DecodeJob& job, DecoderChannel& channel) {
     if (sides.width > 0 && sides.height > 0 && !channel.prepare(sides.width, sides.height, memory)) return;
   }
   if (static_cast<ImageFormat>(job.format) == ImageFormat::tiff && read_tiff_geometry(job.fd).has_gray_alpha_planes()) {
-    return channel.fail(static_cast<int>(ErrorCode::unsupported), "planes of gray and alpha, which libvips mixes up");
+    return channel.fail(static_cast<int>(ErrorCode::unsupported),
+                        "separate planes of gray and alpha are not supported");
   }
   const GObjectPtr<VipsSource> header_source = open_source(job.fd);
   int full_width = 0, full_height = 0;
@@ -224,15 +272,7 @@ void decode_with_vips(const DecodeJob& job, DecoderChannel& channel) {
       vips_image_get_int(header.get(), VIPS_META_N_PAGES, &pages);
     has_more_pages = pages > 1;
   }
-  double scale = 1.0;
-  int page = 0;
-  const int shortest = std::min(full_width, full_height);
-  if (job.shortest_side > 0 && shortest > 2 * job.shortest_side) {
-    if (job.format == static_cast<int>(ImageFormat::webp)) scale = static_cast<double>(job.shortest_side) / shortest;
-    if (job.format == static_cast<int>(ImageFormat::jp2)) {
-      while ((shortest >> (page + 1)) >= job.shortest_side && page < 5) ++page;
-    }
-  }
+  auto [scale, page] = choose_reduction(job, std::min(full_width, full_height));
   const GObjectPtr<VipsSource> source = open_source(job.fd);
   VipsImage* loaded = load(job, source.get(), false, scale, page);
   if (loaded == nullptr && page > 0) {
@@ -264,7 +304,7 @@ void decode_with_vips(const DecodeJob& job, DecoderChannel& channel) {
     image.reset(converted);
     about.exact = 0;
     if (!can_convert_rows(image.get())) {
-      return channel.fail(static_cast<int>(ErrorCode::unsupported), "a sample format that this program does not read");
+      return channel.fail(static_cast<int>(ErrorCode::unsupported), "its sample format is not supported");
     }
   }
   about.width = image->Xsize;
@@ -277,19 +317,8 @@ void decode_with_vips(const DecodeJob& job, DecoderChannel& channel) {
   about.decoder_memory =
       estimate_loader_memory(job, static_cast<std::uint64_t>(full_width), static_cast<std::uint64_t>(full_height),
                              VIPS_IMAGE_SIZEOF_PEL(image.get()));
-  std::vector<std::uint8_t> exif;
-  const void* block = nullptr;
-  std::size_t size = 0;
-  if (vips_image_get_typeof(image.get(), VIPS_META_EXIF_NAME) != 0 &&
-      vips_image_get_blob(image.get(), VIPS_META_EXIF_NAME, &block, &size) == 0) {
-    exif.assign(static_cast<const std::uint8_t*>(block), static_cast<const std::uint8_t*>(block) + size);
-  }
-  // libheif and the JPEG XL decoder apply the orientation themselves. An EXIF tag that is left would apply it twice.
-  if (job.format == static_cast<int>(ImageFormat::heif) || job.format == static_cast<int>(ImageFormat::jxl))
-    about.orientation = 1;
-  if (about.orientation == 0 && vips_image_get_typeof(image.get(), VIPS_META_ORIENTATION) != 0) {
-    vips_image_get_int(image.get(), VIPS_META_ORIENTATION, &about.orientation);
-  }
+  const std::vector<std::uint8_t> exif = read_exif(image.get());
+  about.orientation = remaining_orientation(job, image.get());
   if (!channel.begin(about, exif)) return;
 
   const GObjectPtr<VipsRegion> region(vips_region_new(image.get()));
@@ -311,15 +340,7 @@ void decode_with_vips(const DecodeJob& job, DecoderChannel& channel) {
     if (damaged) {
       std::memset(channel.strip(), 0, pitch * static_cast<std::size_t>(count));
     } else {
-      for (int r = 0; r < count; ++r) {
-        const VipsPel* const row = VIPS_REGION_ADDR(region.get(), 0, y + r);
-        convert_row(row, image.get(), about.channels, job.wide_gray,
-                    channel.strip() + static_cast<std::size_t>(r) * pitch);
-        if (vips_image_hasalpha(image.get()) == 0) continue;
-        unshown.transparency = unshown.transparency || has_transparent_pixel(row, image.get());
-        if (job.over_gray)
-          blend_with_gray(row, image.get(), about.channels, channel.strip() + static_cast<std::size_t>(r) * pitch);
-      }
+      convert_rows(job, region.get(), rect, about.channels, channel.strip(), unshown);
     }
     if (!channel.rows(count)) {
       channel.end(true, "cancelled");

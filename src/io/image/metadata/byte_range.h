@@ -3,9 +3,9 @@
 // Never: reads more of a file than the limit in total, however often it is asked; moves the file's own position.
 //
 // This folder reads the metadata inside a picture file. Each source file reads one notation (TIFF fields, XMP, IPTC,
-// JPEG's tables, boxes). parts.h finds them in a file; provenance.h, one folder up, interprets them together. All of it
-// accepts hostile bytes: every offset is checked, work grows at most linearly with the bytes, and nothing recurses or
-// throws.
+// JPEG's tables, boxes). metadata_locations.h finds them in a file; provenance.h, one folder up, interprets them
+// together. All of it accepts hostile bytes: every offset is checked, work grows at most linearly with the bytes, and
+// nothing recurses or throws.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Input: the locations of a picture file's metadata.
 // Output: the bytes of its ICC profile, the same however the file's format packs them.
-// Never: interprets the profile; to_srgb.h does.
+// Never: interprets the profile; srgb_converter.h does.
 #pragma once
 
 #include <cstdint>

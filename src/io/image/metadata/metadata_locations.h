@@ -2,12 +2,12 @@
 // Output: the locations of its EXIF, XMP and IPTC, a JPEG's quantisation tables, and texts beside them.
 // Never: reads the picture itself.
 //
-// Searched parts of each format: JPEG: the segments before the first scan (EXIF, XMP but not extended XMP, Photoshop's
-// resources, comments). PNG: the chunks before the pixels (eXIf; tEXt, and iTXt that is not compressed). WebP: the
-// chunks EXIF and XMP. TIFF, and RAW files built like it (DNG, CR2, NEF, ARW, PEF, ORF, RW2): the file itself, with XMP
-// and IPTC as fields. RAF: the metadata of its embedded JPEG. HEIF and AVIF: the items of the first meta box, and the
-// first ICC profile. CR3 and JPEG XL: their boxes, unless compressed. JPEG 2000: its XMP. GIF, BMP, PNM, CRW, X3F and
-// others: none.
+// Searched locations of each format: JPEG: the segments before the first scan (EXIF, XMP but not extended XMP,
+// Photoshop's resources, comments). PNG: the chunks before the pixels (eXIf; tEXt, and iTXt that is not compressed).
+// WebP: the chunks EXIF and XMP. TIFF, and RAW files built like it (DNG, CR2, NEF, ARW, PEF, ORF, RW2): the file
+// itself, with XMP and IPTC as fields. RAF: the metadata of its embedded JPEG. HEIF and AVIF: the items of the first
+// meta box, and the first ICC profile. CR3 and JPEG XL: their boxes, unless compressed. JPEG 2000: its XMP. GIF, BMP,
+// PNM, CRW, X3F and others: none.
 #pragma once
 
 #include <optional>
@@ -45,7 +45,7 @@ struct MetadataLocations {
                                                  // extents
   bool sequence = false;                         // HEIF file with tracks
   bool maker_note = false;                       // there is a maker note that is not a field of `exif`
-  std::vector<std::string> comments;             // may name the program that wrote them; cut to kLongestText
+  std::vector<std::string> comments;             // may name the program that wrote them; cut to kMaxTextBytes
   std::string software;                          // text of a PNG
   bool title = false, description = false;
 };

@@ -233,7 +233,7 @@ class XmpReader {
   void close_item() {
     const std::string kind = lower_ascii(trim(item_.kind));
     if (!is_blank(item_.person) && (kind.empty() || kind == "face")) add(item_.person, facts_.words.regions);
-    // Catalogue programs write metadata into a picture, and record a change of "/metadata" in its history. That is no
+    // Catalog programs write metadata into a picture, and record a change of "/metadata" in its history. That is no
     // edit.
     if (is_editor_name(item_.agent) && trim(item_.changed) != "/metadata") facts_.edited = true;
     item_ = {};

@@ -51,10 +51,10 @@ SandboxLayer drop_privileges() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3] = {}, left[_LINUX_CAPABILITY_U32S_3] = {};
   ::syscall(SYS_capget, &header, had);
-  SandboxLayer out{"privileges", true, "no capabilities, no new ones"};
+  SandboxLayer out{"privileges", true, "no capabilities, and none can be gained"};
   if (::geteuid() == 0) {
     const bool nobody = (had[0].effective & bit(CAP_KILL)) != 0 && become_nobody();
-    out.how += nobody ? ", nobody's" : ", but root's number";
+    out.how += nobody ? ", runs as nobody" : ", but runs as root";
   }
   for (unsigned long capability = 0; ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability)
     ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
@@ -68,7 +68,7 @@ SandboxLayer drop_privileges() {
 
 SandboxLayer forbid_inspection() {
   const bool is_active = ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0;
-  return {"memory", is_active, is_active ? "no other process looks into it" : reason()};
+  return {"memory", is_active, is_active ? "no other process can read it" : reason()};
 }
 
 // No file may be written. Shared memory is not affected, because it is written through its mapping. SIGXFSZ is ignored,
@@ -108,7 +108,7 @@ class Calls {
   void refuse(int call, const std::vector<scmp_arg_cmp>& where = {}) { add(SCMP_ACT_ERRNO(EACCES), call, where); }
 
   SandboxLayer close() {
-    if (filter_ == nullptr) return {"calls", false, "libseccomp cannot begin"};
+    if (filter_ == nullptr) return {"calls", false, "libseccomp cannot be initialized"};
     ::seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1);
     ::seccomp_attr_set(filter_.get(), SCMP_FLTATR_API_SYSRAWRC, 1);  // keeps the kernel's own errno
     if (error_ == 0) error_ = ::seccomp_load(filter_.get());
@@ -265,7 +265,7 @@ SandboxLayer refuse_calls() {
 
 #else
 
-SandboxLayer close_calls() { return {"calls", false, "left out of a build with sanitizers"}; }
+SandboxLayer close_calls() { return {"calls", false, "not available in a build with sanitizers"}; }
 SandboxLayer refuse_calls() { return close_calls(); }
 
 #endif
@@ -295,7 +295,7 @@ SandboxLayer drop_capabilities() {
     some.inheritable = 0;
   }
   is_active = is_active && ::syscall(SYS_capset, &header, powers) == 0;
-  return {"powers", is_active, is_active ? "those to read and write files and to start helpers" : reason()};
+  return {"powers", is_active, is_active ? "only to read and write files and to start helpers" : reason()};
 }
 
 }  // namespace millrace

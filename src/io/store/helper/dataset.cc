@@ -12,7 +12,8 @@
 namespace millrace::hdf5::helper {
 namespace {
 
-constexpr const char* kShapes = "a dataset is [T], [T, 4] or [T, 5], or windows [N, n] or [N, n, 4], of numbers";
+constexpr const char* kShapes =
+    "expected a series [T], [T, 4] or [T, 5], or ready windows [N, n] or [N, n, 4], of numbers";
 
 Failure refused(const std::string& what, const std::string& remedy = kShapes) {
   return {ErrorCode::unsupported, what, "", remedy};
@@ -21,16 +22,16 @@ Failure refused(const std::string& what, const std::string& remedy = kShapes) {
 const char* class_name(H5T_class_t kind) {
   switch (kind) {
     case H5T_STRING:
-      return "text";
+      return "text, not numbers";
     case H5T_COMPOUND:
-      return "compounds";
+      return "compound values, not numbers";
     case H5T_ENUM:
-      return "an enumeration";
+      return "values of an enumeration, not numbers";
     case H5T_VLEN:
     case H5T_ARRAY:
-      return "lists";
+      return "arrays as its values, not numbers";
     case H5T_REFERENCE:
-      return "references";
+      return "references, not numbers";
     default:
       return "no numbers";
   }
@@ -59,10 +60,11 @@ void refuse_other_files(const Handle& how) {
   first.resize(first.find('\0'));
   // An empty name or "." is the file itself.
   if (first.empty() || first == ".")
-    throw refused("its numbers lie in other datasets", "name those, or copy it with h5repack");
-  throw refused(fmt::format("its numbers lie in other files: {}{}", first,
-                            parts > 1 ? fmt::format(", the first of {} parts", parts) : ""),
-                "give those files, or copy it with h5repack");
+    throw refused("it is a virtual dataset: its numbers are in other datasets",
+                  "give those datasets, or copy the file with h5repack -l DATASET:CONTI");
+  throw refused(fmt::format("its numbers are in other files: {}{}", first,
+                            parts > 1 ? fmt::format(", the first of {}", parts) : ""),
+                "give those files, or copy the file with h5repack -l DATASET:CONTI");
 }
 
 // Refuses a dataset whose filter is not available: it would fail at its first number, with a less useful message.
@@ -76,9 +78,10 @@ void check_filters(const Handle& how) {
                                                sizeof name - 1, name, &setting);
     if (filter < 0) fail("its filters cannot be read", "");
     if (H5Zfilter_avail(filter) > 0) continue;
-    throw refused(fmt::format("it is compressed with the filter {} ({}), which is not here", filter,
-                              *name != '\0' ? name : "without a name"),
-                  "name the folder of its plugin in HDF5_PLUGIN_PATH, or copy the file with h5repack -f GZIP=4");
+    throw refused(
+        fmt::format("it is compressed with the filter {} ({}), which is not installed", filter,
+                    *name != '\0' ? name : "without a name"),
+        "set HDF5_PLUGIN_PATH to the folder of its plugin, or run h5repack -f GZIP=4 where the plugin is installed");
   }
 }
 
@@ -88,9 +91,9 @@ File::File(int fd) {
   silence_errors();
   const Handle access = access_by_descriptor(fd);  // kept: to close it would forget why the next call failed
   file_ = {H5Fopen(kGivenFile, H5F_ACC_RDONLY, access.get()), H5Fclose};
-  if (!file_) fail(has_failed_with(H5E_NOTHDF5) ? "it is no HDF5 file, or a damaged one" : "it cannot be opened", "");
+  if (!file_) fail(has_failed_with(H5E_NOTHDF5) ? "not an HDF5 file, or damaged" : "it cannot be opened", "");
   hsize_t bytes = 0;
-  if (H5Fget_filesize(file_.get(), &bytes) < 0) fail("its size cannot be had", "");
+  if (H5Fget_filesize(file_.get(), &bytes) < 0) fail("its size cannot be read", "");
   bytes_ = bytes;
 }
 
@@ -116,14 +119,15 @@ Dataset::Dataset(const File& file, const std::string& name) : name_(name) {
   refuse_other_files(how);
   type_ = {H5Dget_type(set_.get()), H5Tclose};
   const H5T_class_t kind = H5Tget_class(type_.get());
-  if (kind != H5T_INTEGER && kind != H5T_FLOAT) throw refused(fmt::format("it holds {}", class_name(kind)));
+  if (kind != H5T_INTEGER && kind != H5T_FLOAT) throw refused(fmt::format("it contains {}", class_name(kind)));
   space_ = {H5Dget_space(set_.get()), H5Sclose};
-  if (H5Sget_simple_extent_type(space_.get()) == H5S_NULL) throw refused("it holds nothing");
+  if (H5Sget_simple_extent_type(space_.get()) == H5S_NULL) throw refused("it has no values");
   const int dimensions = H5Sget_simple_extent_ndims(space_.get());
-  if (dimensions == 0) throw refused("it holds a single number");
+  if (dimensions == 0) throw refused("it is a single number");
   if (dimensions < 0 || dimensions > 3) throw refused(fmt::format("it has {} dimensions", dimensions));
   std::vector<hsize_t> sides(static_cast<std::size_t>(dimensions));
-  if (H5Sget_simple_extent_dims(space_.get(), sides.data(), nullptr) != dimensions) fail("its shape cannot be had", "");
+  if (H5Sget_simple_extent_dims(space_.get(), sides.data(), nullptr) != dimensions)
+    fail("its shape cannot be read", "");
   shape_.assign(sides.begin(), sides.end());
   std::uint64_t values = 1;
   for (const std::uint64_t side : shape_) {
@@ -154,12 +158,14 @@ void Dataset::check_storage(const File& file, const Handle& how) {
   check_filters(how);
   const H5D_layout_t layout = H5Pget_layout(how.get());
   const std::uint64_t each = H5Tget_size(type_.get());
-  if (each == 0 || each > 32) throw refused(fmt::format("its numbers have {} bytes", each));
-  if (layout == H5D_CONTIGUOUS && H5Dget_offset(set_.get()) == HADDR_UNDEF) throw refused("it was never written");
+  if (each == 0 || each > 32)
+    throw refused(fmt::format("its numbers have {} bytes each, which is not supported", each));
+  if (layout == H5D_CONTIGUOUS && H5Dget_offset(set_.get()) == HADDR_UNDEF)
+    throw refused("its values were never written");
   if (layout != H5D_CHUNKED) return;
   std::vector<hsize_t> chunk(shape_.size());
   if (H5Pget_chunk(how.get(), static_cast<int>(chunk.size()), chunk.data()) != static_cast<int>(chunk.size())) {
-    fail("its chunks cannot be had", "");
+    fail("its chunks cannot be read", "");
   }
   // Floating point is used because a hostile file's numbers fit no integer.
   double bytes = static_cast<double>(each), across = 1, chunks = 1;
@@ -172,14 +178,14 @@ void Dataset::check_storage(const File& file, const Handle& how) {
   }
   // No compression expands data more than this: the limit of DEFLATE is 1032.
   if (bytes > 1100.0 * static_cast<double>(file.bytes()) + (1 << 20)) {
-    throw refused("its chunks hold more than the file can", "the file is damaged");
+    throw refused("its chunks are larger than the file can hold", "the file is damaged");
   }
   hsize_t written = 0;
   if (H5Dget_num_chunks(set_.get(), space_.get(), &written) < 0) fail("its chunks cannot be counted", "");
   if (static_cast<double>(written) < chunks) {
     throw refused(
         fmt::format("{} of its {:.0f} chunks were never written", chunks - static_cast<double>(written), chunks),
-        "they would be prices of 0: give a file that is whole");
+        "their values would read as 0: give a complete file");
   }
   chunk_bytes_ = static_cast<std::uint64_t>(bytes * across);
   // Reopens the dataset with a cache for a row of chunks: each chunk is then decompressed once.

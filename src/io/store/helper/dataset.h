@@ -15,7 +15,7 @@ class File {
  public:
   // Throws Failure, as all functions here do. The caller keeps ownership of the descriptor.
   explicit File(int fd);
-  // Returns at most kMostListed + 1 names.
+  // Returns at most kMaxListed + 1 names.
   std::vector<std::string> datasets() const;
   hid_t id() const { return file_.get(); }
   std::uint64_t bytes() const { return bytes_; }

@@ -45,7 +45,7 @@ H5FD_t* open_given(const char* name, unsigned flags, hid_t access, haddr_t most)
   const auto* given = static_cast<const Given*>(H5Pget_driver_info(access));
   struct stat about {};
   if (given == nullptr || (flags & H5F_ACC_RDWR) != 0 || std::string_view(name) != kGivenFile) {
-    because(H5E_CANTOPENFILE, fmt::format("another file, {}, is not opened", name));
+    because(H5E_CANTOPENFILE, fmt::format("another file, {}, must not be opened", name));
   } else if (::fstat(given->fd, &about) != 0) {
     because(H5E_CANTOPENFILE, fmt::format("errno = {}", errno));
   } else if (most == 0 || most == HADDR_UNDEF || about.st_size < 0) {
@@ -89,7 +89,7 @@ herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t at, std::size_t count, void
   const OpenFile& open = of(file);
   const haddr_t most = std::min(open.allocated, kMaxBytes);
   if (at > most || count > most - at) {
-    because(H5E_OVERFLOW, fmt::format("it has no byte {} of {}", at, count));
+    because(H5E_OVERFLOW, fmt::format("{1} bytes at offset {0} lie outside the file", at, count));
     return -1;
   }
   const std::size_t got = read_at(open.fd, at, {static_cast<std::byte*>(out), count});
@@ -97,14 +97,14 @@ herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t at, std::size_t count, void
   if (errno != 0) {
     because(H5E_READERROR, fmt::format("errno = {}", errno));
   } else {
-    because(H5E_READERROR, fmt::format("it is cut short: it ends at byte {}, and goes on to byte {} by what it says",
+    because(H5E_READERROR, fmt::format("it is truncated: it ends at byte {}, but at least {} bytes were expected",
                                        at + got, at + count));
   }
   return -1;
 }
 
 herr_t write(H5FD_t*, H5FD_mem_t, hid_t, haddr_t, std::size_t, const void*) {
-  because(H5E_WRITEERROR, "it is only read");
+  because(H5E_WRITEERROR, "it is open for reading only");
   return -1;
 }
 

@@ -57,11 +57,11 @@ StoredRows::StoredRows(const File& file, const std::string& name, const std::str
   if (!set_) fail("it cannot be opened", "");
   const Handle how{H5Dget_create_plist(set_.get()), H5Pclose};
   if (H5Pget_layout(how.get()) != H5D_CONTIGUOUS || H5Pget_external_count(how.get()) != 0) {
-    refuse("it does not lie in the file as a run writes it");
+    refuse("it is not stored as a run stores it");
   }
   type_ = {H5Tdecode(type.data()), H5Tclose};
   const Handle there{H5Dget_type(set_.get()), H5Tclose};
-  if (!type_ || H5Tequal(type_.get(), there.get()) <= 0) refuse("it holds values of another type");
+  if (!type_ || H5Tequal(type_.get(), there.get()) <= 0) refuse("its values have another type");
   const Handle space{H5Dget_space(set_.get()), H5Sclose};
   const int dimensions = H5Sget_simple_extent_ndims(space.get());
   shape_.resize(static_cast<std::size_t>(std::max(0, dimensions)));
@@ -76,7 +76,7 @@ StoredRows::StoredRows(const File& file, const std::string& name, const std::str
 void StoredRows::read(std::uint64_t first, std::uint64_t count, std::vector<std::uint8_t>& out) const {
   if (first > shape_.front() || count > shape_.front() - first || row_bytes_ == 0 ||
       count > kMaxRowBytes / row_bytes_) {
-    refuse("more rows were asked for than there are");
+    refuse("more rows were requested than it has");
   }
   std::vector<hsize_t> start(shape_.size(), 0), part(shape_);
   start[0] = first;

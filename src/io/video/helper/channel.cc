@@ -11,7 +11,8 @@ namespace millrace::video_file {
 void Channel::send(Message message, std::string_view text, const void* data, std::size_t bytes, const void* more,
                    std::size_t more_bytes) {
   message.text_bytes = static_cast<std::uint32_t>(std::min<std::size_t>(text.size(), kMaxText));
-  if (bytes + more_bytes > kMaxData) throw FatalError(ErrorCode::too_large, "a packet of it is larger than 1 GiB");
+  if (bytes + more_bytes > kMaxData)
+    throw FatalError(ErrorCode::too_large, "a packet is too large (the limit is 1 GiB)");
   message.data_bytes = static_cast<std::uint32_t>(bytes + more_bytes);
   const MutexLock one_at_a_time(sending_);
   const bool sent = send_bytes(kSocket, &message, sizeof message) &&

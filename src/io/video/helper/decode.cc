@@ -19,7 +19,8 @@ class Decoding {
     for (std::uint32_t k = channel_.slots(slot_bytes_); k > 0; --k) free_.push_back(k - 1);
     const auto from = what.value("from", kNoTime);
     if (from != kNoTime)
-      check(av_seek_frame(input_.get(), stream_, from, AVSEEK_FLAG_BACKWARD), "there is no way to it");
+      check(av_seek_frame(input_.get(), stream_, from, AVSEEK_FLAG_BACKWARD),
+            "seeking to the first requested frame failed");
   }
 
   void run() {

@@ -59,15 +59,15 @@ class Encoding {
       const std::string& name = candidate.at("name").text();
       const AVCodec* codec = avcodec_find_encoder_by_name(name.c_str());
       if (codec == nullptr) {
-        no(fmt::format("{} is not here", name));
+        no(fmt::format("{} is not available", name));
         continue;
       }
       format_ = planar != AV_PIX_FMT_NONE && takes(*codec, planar) ? planar : packed_format(*codec, shape_);
       packed_ = format_ != planar;
       if (format_ == AV_PIX_FMT_NONE) {
         const char* known = planar == AV_PIX_FMT_NONE ? nullptr : av_get_pix_fmt_name(planar);
-        no(fmt::format("{} takes no {}", name,
-                       known == nullptr ? fmt::format("{} bits of this kind", shape_.depth) : known));
+        no(fmt::format("{} does not support {}", name,
+                       known == nullptr ? fmt::format("this layout with {} bits", shape_.depth) : known));
         continue;
       }
       try {
@@ -91,7 +91,7 @@ class Encoding {
       check(avcodec_send_frame(encoder_.get(), frame.get()), "a frame cannot be encoded");
       take_packets();
     }
-    check(avcodec_send_frame(encoder_.get(), nullptr), "the encoder cannot end");
+    check(avcodec_send_frame(encoder_.get(), nullptr), "the encoder cannot finish");
     take_packets();
     if (!headers_sent_) send_headers(nullptr);
     Message message;
@@ -145,8 +145,8 @@ class Encoding {
     const AVDictionaryEntry* left = av_dict_get(given, "", nullptr, AV_DICT_IGNORE_SUFFIX);
     const std::string unknown = left == nullptr ? "" : left->key;
     av_dict_free(&given);
-    check(error, fmt::format("the encoder {} cannot begin", codec.name));
-    if (!unknown.empty()) fail(fmt::format("the encoder {} knows no option {}", codec.name, unknown), 0);
+    check(error, fmt::format("the encoder {} cannot be opened", codec.name));
+    if (!unknown.empty()) fail(fmt::format("the encoder {} has no option {}", codec.name, unknown), 0);
   }
 
   // Sends the headers for decoders. Some encoders have them only with the first packet.

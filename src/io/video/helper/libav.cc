@@ -95,16 +95,16 @@ Input::Input(int fd) : fd_(fd), size_(::lseek(fd, 0, SEEK_END)) {
   format_->io_open = [](AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) { return AVERROR(EPERM); };
   const AVInputFormat* kind = nullptr;
   if (const int error = av_probe_input_buffer2(io_, &kind, "", nullptr, 0, 0); error < 0) {
-    fail("no film is known by what it holds", error);
+    fail("no video format was recognized in it", error);
   }
   const std::string_view name = kind->name;
   if (std::find(kListsOfFiles.begin(), kListsOfFiles.end(), name) != kListsOfFiles.end()) {
-    throw FatalError(ErrorCode::unsupported, fmt::format("it is a list of other files ({}), and no film", name));
+    throw FatalError(ErrorCode::unsupported, fmt::format("it is a playlist of other files ({}), not a video", name));
   }
   if (const int error = avformat_open_input(&format_, "", kind, nullptr); error < 0) {
-    fail("no film is known by what it holds", error);
+    fail("no video format was recognized in it", error);
   }
-  check(avformat_find_stream_info(format_, nullptr), "what it holds cannot be found out");
+  check(avformat_find_stream_info(format_, nullptr), "its streams cannot be determined");
 }
 
 Input::~Input() {
@@ -119,7 +119,7 @@ bool Input::next(AVPacket& packet) {
   for (int k = 0; k < kMaxErrorsInARow; ++k) {
     const int error = av_read_frame(format_, &packet);
     if (failed_ != 0)
-      throw FatalError(ErrorCode::io, std::string("it cannot be read any further (") + std::strerror(failed_) + ")");
+      throw FatalError(ErrorCode::io, std::string("it cannot be read to its end (") + std::strerror(failed_) + ")");
     if (error == AVERROR(ENOMEM)) throw std::bad_alloc();
     if (error >= 0) return true;
     if (error == AVERROR_EOF) return false;
@@ -138,14 +138,14 @@ CodecContext open_decoder(const AVStream& stream, int threads) {
     if (vp8 || vp9) codec = avcodec_find_decoder_by_name(vp9 ? "libvpx-vp9" : "libvpx");
   }
   const std::string name = avcodec_get_name(stream.codecpar->codec_id);
-  if (codec == nullptr) throw FatalError(ErrorCode::unsupported, "nothing here decodes " + name);
+  if (codec == nullptr) throw FatalError(ErrorCode::unsupported, "no decoder is available for " + name);
   CodecContext out(avcodec_alloc_context3(codec));
   if (!out) throw std::bad_alloc();
   check(avcodec_parameters_to_context(out.get(), stream.codecpar), "its decoder cannot be set up");
   out->pkt_timebase = stream.time_base;
   out->thread_count = threads;
   // Frames may change their size; the receiver detects that.
-  check(avcodec_open2(out.get(), codec, nullptr), "the decoder of " + name + " cannot begin");
+  check(avcodec_open2(out.get(), codec, nullptr), "the decoder for " + name + " cannot be opened");
   return out;
 }
 

@@ -40,7 +40,7 @@ std::string words_of(int error);
 // The file that is open under a descriptor. The descriptor's own position is not used.
 class Input {
  public:
-  // Detects the format and the streams. Throws CannotGoOn.
+  // Detects the format and the streams. Throws FatalError.
   explicit Input(int fd);
   ~Input();
   Input(const Input&) = delete;
@@ -49,7 +49,7 @@ class Input {
   AVFormatContext* operator->() const { return format_; }
   AVFormatContext* get() const { return format_; }
   // Reads the next packet; false at the end, also where the file is truncated. Invalid data are skipped and counted.
-  // Throws CannotGoOn where the file could not be read, because the data then are not the video's.
+  // Throws FatalError where the file could not be read, because the data then are not the video's.
   bool next(AVPacket& packet);
   std::uint64_t skipped_packets() const { return skipped_packets_; }
 
@@ -65,7 +65,7 @@ class Input {
   AVFormatContext* format_ = nullptr;
 };
 
-// Opens the decoder of a stream. Throws CannotGoOn.
+// Opens the decoder of a stream. Throws FatalError.
 CodecContext open_decoder(const AVStream& stream, int threads);
 // Returns the clockwise rotation in degrees after which the stream stands upright: 0, 90, 180 or 270; -1 for another
 // angle.
@@ -79,7 +79,7 @@ struct SideData {
 std::vector<SideData> side_data_of(const AVStream& stream);
 void add_side_data(AVStream& stream, const SideData& one);
 
-// Returns the program's description of a decoded frame. Throws CannotGoOn for an unknown pixel format.
+// Returns the program's description of a decoded frame. Throws FatalError for an unknown pixel format.
 FrameShape shape_of(const AVFrame& frame);
 // Copies its samples, plane by plane.
 void copy_pixels(const AVFrame& frame, const FrameShape& shape, std::uint8_t* slot);

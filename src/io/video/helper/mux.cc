@@ -25,7 +25,7 @@ class Output {
  public:
   Output(const std::string& format, Channel* channel) : channel_(channel) {
     check(avformat_alloc_output_context2(&context_, nullptr, format.c_str(), nullptr),
-          fmt::format("nothing here writes {}", format));
+          fmt::format("no writer is available for {}", format));
     constexpr int kBuffer = 1 << 20;
     auto* buffer = static_cast<unsigned char*>(av_malloc(kBuffer));
     io_ = buffer == nullptr ? nullptr
@@ -104,15 +104,20 @@ void copy_stream(const AVStream& from, AVStream& to, const AVOutputFormat& forma
 // Returns the reason why a container does not accept a stream; nothing where it does. It is tested by writing the
 // header of a file with this stream alone.
 std::optional<std::string> find_incompatibility(const AVStream& stream, const std::string& format) {
-  if (stream.codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT && format == "webm") return "webm holds no attachments";
+  if (stream.codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT && format == "webm")
+    return "webm cannot store attachments";
   if ((stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0 && (format == "mov" || format == "webm"))
-    return fmt::format("{} holds no covers", format);
+    return fmt::format("{} cannot store cover images", format);
   Output alone(format, nullptr);
   AVStream& to = alone.add_stream();
   copy_stream(stream, to, *alone->oformat);
   to.disposition = 0;
   const int error = avformat_write_header(alone.get(), nullptr);
-  if (error < 0) return fmt::format("{} holds no {}", format, avcodec_get_name(stream.codecpar->codec_id));
+  if (error < 0) {
+    const bool is_audio = stream.codecpar->codec_type == AVMEDIA_TYPE_AUDIO && format != "matroska";
+    return fmt::format("{} cannot store {}{}", format, avcodec_get_name(stream.codecpar->codec_id),
+                       is_audio ? "; .mkv stores most audio codecs" : "");
+  }
   av_write_trailer(alone.get());
   return std::nullopt;
 }
@@ -128,7 +133,7 @@ class Muxing {
     const AVCodecDescriptor* codec = avcodec_descriptor_get_by_name(what.at("codec").get<std::string>().c_str());
     if (codec == nullptr || avformat_query_codec(output_->oformat, codec->id, FF_COMPLIANCE_NORMAL) == 0)
       throw FatalError(ErrorCode::unsupported,
-                       fmt::format("a film in {} holds no pictures in {}", what.at("format").get<std::string>(),
+                       fmt::format("a video file in {} cannot store frames in {}", what.at("format").get<std::string>(),
                                    what.at("codec").get<std::string>()));
     check_video(*codec, what.at("format").text());
     Json dropped_streams = Json::array();
@@ -163,7 +168,7 @@ class Muxing {
                                  {"type", "rotation"},
                                  {"codec", ""},
                                  {"language", ""},
-                                 {"why", "players will show it lying; an .mp4 or .mov keeps it"}});
+                                 {"why", "players will show the video unrotated; .mp4 and .mov keep the rotation"}});
     }
     Message message;
     message.kind = MessageKind::opened;
@@ -189,7 +194,7 @@ class Muxing {
         more_copied = next_copied(*copied);
       }
     }
-    check(av_write_trailer(output_.get()), "the end of the film cannot be written");
+    check(av_write_trailer(output_.get()), "the end of the video cannot be written");
     output_.flush();
     Message message;
     message.kind = MessageKind::end;
@@ -212,7 +217,8 @@ class Muxing {
     to.time_base = input_->streams[stream_]->time_base;
     const int error = avformat_write_header(alone.get(), nullptr);
     if (error < 0) {
-      throw FatalError(ErrorCode::unsupported, fmt::format("a film in {} holds no pictures in {}", format, codec.name));
+      throw FatalError(ErrorCode::unsupported,
+                       fmt::format("a video file in {} cannot store frames in {}", format, codec.name));
     }
   }
 
@@ -249,7 +255,7 @@ class Muxing {
     av_dict_set(&output_->metadata, key, video.at("writer").get<std::string>().c_str(), 0);
     if (error >= 0) error = avformat_write_header(output_.get(), nullptr);
     av_dict_free(&options);
-    check(error, "the container does not take the film");
+    check(error, "the container cannot store the video");
   }
 
   bool is_matroska() const { return std::strcmp(output_->oformat->name, "matroska") == 0; }
@@ -311,7 +317,7 @@ class Muxing {
     copy_metadata(&to.metadata, from.metadata);
     // The new frames may have alpha or not; the muxer states that itself.
     av_dict_set(&to.metadata, "alpha_mode", nullptr, 0);
-    // These side data are properties of the picture, independent of the encoder: orientation, HDR brightness, spherical
+    // These side data are properties of the frames, independent of the encoder: orientation, HDR brightness, spherical
     // projection.
     for (const SideData& one : side_data_of(from)) {
       switch (one.type) {

@@ -42,7 +42,7 @@ FrameShape shape_of(const AVFrame& frame) {
   const char* name = av_get_pix_fmt_name(format);
   const auto refuse = [&] {
     throw FatalError(ErrorCode::unsupported,
-                     fmt::format("its pixels are {}, which is not known here", name == nullptr ? "of no name" : name));
+                     fmt::format("its pixel format {} is not supported", name == nullptr ? "(unknown)" : name));
   };
   constexpr std::uint64_t kUnknown = AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT | AV_PIX_FMT_FLAG_BAYER;
   if (about == nullptr || (about->flags & kUnknown) != 0 || about->nb_components < 1 || format == AV_PIX_FMT_XYZ12LE ||

@@ -153,7 +153,7 @@ void probe(Channel& channel, int fd, const Json& what) {
   out["mastering"] = out["light"] = "";
   if (stream >= static_cast<int>(input->nb_streams)) fail("it has no such stream", 0);
   if (stream >= 0 && input->streams[stream]->codecpar->codec_type != AVMEDIA_TYPE_VIDEO)
-    fail("that stream holds no pictures", 0);
+    fail("this stream is not a video stream", 0);
   if (stream >= 0) describe_first_frame(input, stream, message, out);
   channel.send(message, out.dump());
 }

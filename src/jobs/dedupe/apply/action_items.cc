@@ -21,7 +21,7 @@ void check_state(ActionItem& subject) {
   const auto state = state_of(subject.path);
   if (!state) {
     subject.missing = state.error().code == ErrorCode::not_found;
-    subject.trouble = subject.missing ? "is not there any more" : state.error().what;
+    subject.trouble = subject.missing ? "no longer exists" : state.error().what;
     return;
   }
   subject.state = *state;
@@ -29,9 +29,9 @@ void check_state(ActionItem& subject) {
     subject.trouble = state->link ? "is a symbolic link, not a file" : "is not a file";
   } else if (state->size != decided.size) {
     subject.trouble =
-        fmt::format("changed since: it has {} bytes, the decision is about {}", state->size, decided.size);
+        fmt::format("changed since the decision: it has {} bytes, expected {}", state->size, decided.size);
   } else if (state->mtime_ns != decided.mtime_ns) {
-    subject.trouble = "changed since: its time of last change is another";
+    subject.trouble = "changed since the decision: its modification time differs";
   }
 }
 
@@ -40,7 +40,7 @@ void verify_hash(ActionItem& subject) {
   if (!hash) {
     subject.trouble = hash.error().what;
   } else if (*hash != subject.first().hash) {
-    subject.trouble = "changed since: its bytes are not those that the decision is about";
+    subject.trouble = "changed since the decision: its content differs";
   }
   const auto after = state_of(subject.path);
   if (subject.is_valid() && (!after || !after->same(subject.state))) subject.trouble = "changed while it was read";
@@ -71,7 +71,8 @@ ActionItems::ActionItems(const Decisions& decisions, const std::vector<std::stri
       subject.chosen |= d->kind == DecisionKind::remove && d->chosen;
       subject.keep |= d->kind == DecisionKind::keep;
       subject.reference |= d->reference;
-      if (!is_same_file_state(*d, subject.first())) subject.trouble = "the decisions contradict each other about it";
+      if (!is_same_file_state(*d, subject.first()))
+        subject.trouble = "the decisions disagree about its size, time or hash";
     }
     subject.reference |=
         std::any_of(references.begin(), references.end(), [&](const std::string& r) { return is_inside(path, r); });
@@ -137,8 +138,8 @@ void ActionItems::verify_files(RunContext& context) {
 void ActionItems::verify_path(ActionItem& subject) const {
   if (subject.through_link && !follow_symlinks_) {
     subject.trouble =
-        "it is named through a symbolic link or another path than its own: search again, or, where it was found so, "
-        "--follow-symlinks";
+        "the decision names it through a symbolic link or another path than its own: search again, or add "
+        "--follow-symlinks if the search had it";
     return;
   }
   // The file's real path is looked up, since a link may lead to another file of that size, time and content by now.
@@ -161,15 +162,15 @@ std::string ActionItems::explain_changed_group(const ActionItem& gone,
     const WholeGroup& group = whole->second;
     if (group.decided.size() != 1 || *group.decided.begin() != group.members.size()) {
       return fmt::format(
-          "all {} members of group {} were to go, and the decisions name {}: save them again from the page",
-          d->whole_group, escape_unprintable(d->group), group.members.size());
+          "group {} was to be removed entirely, with {} members, but the decisions name {}: save them again from the "
+          "page",
+          escape_unprintable(d->group), d->whole_group, group.members.size());
     }
     for (const std::size_t i : group.members) {
       const ActionItem& member = all_[i];
       if (&member == &gone || member.is_valid() || was_removed_before(member)) continue;
       return fmt::format(
-          "all of group {} was to go, and not without {}: it {}: search again and "
-          "decide about those that are left",
+          "group {} was to be removed entirely, but {} cannot be removed ({}): search again and decide about the rest",
           escape_unprintable(d->group), escape_unprintable(member.path), member.trouble);
     }
   }

@@ -72,7 +72,7 @@ class ActionItems {
     std::vector<std::size_t> members;  // the named members
   };
 
-  // True if a person told the two apart, in any group.
+  // True if a person confirmed the two as different, in any group.
   bool is_confirmed_distinct(const ActionItem& a, const ActionItem& b) const;
 
   void verify_path(ActionItem& subject) const;

@@ -30,18 +30,18 @@ struct Wanted {
 Wanted parse_action_option(const std::string& text) {
   if (text.starts_with("move=")) {
     const std::string folder = text.substr(5);
-    if (folder.empty()) throw Failure(ErrorCode::usage, "no folder is named", "--action move=DIR");
+    if (folder.empty()) throw Failure(ErrorCode::usage, "no destination folder is given", "--action move=DIR");
     std::error_code ignored;
     std::string path = std::filesystem::weakly_canonical(std::filesystem::absolute(folder), ignored).string();
     while (path.size() > 1 && path.back() == '/') path.pop_back();
     if (path.empty())
-      throw Failure(ErrorCode::usage, "the folder cannot be used", "--action " + escape_unprintable(text));
+      throw Failure(ErrorCode::usage, "this folder cannot be used", "--action " + escape_unprintable(text));
     return {Action::move, path};
   }
   const auto action = parse_action_name(text);
   if (!action || *action == Action::move) {
     throw Failure(ErrorCode::usage,
-                  text.empty() ? "no action is named" : fmt::format("'{}' is not an action", escape_unprintable(text)),
+                  text.empty() ? "no action is given" : fmt::format("'{}' is not an action", escape_unprintable(text)),
                   "--action", "use trash, move=DIR, hardlink or delete");
   }
   return {*action, ""};
@@ -74,11 +74,12 @@ JournalLocation find_journal(const ApplyOptions& options, const std::string& id)
       return place;
     }
     if (!place.found.undo_finished) {
-      throw Failure(ErrorCode::conflict, "its undo did not bring everything back", escape_unprintable(place.path),
+      throw Failure(ErrorCode::conflict, "an undo of this journal did not restore all files",
+                    escape_unprintable(place.path),
                     "run millrace dedupe undo on it again, or name another journal with --journal");
     }
     if (!options.journal.empty()) {
-      throw Failure(ErrorCode::conflict, "what it tells of was undone", escape_unprintable(place.path),
+      throw Failure(ErrorCode::conflict, "the actions in this journal were undone", escape_unprintable(place.path),
                     "name another with --journal");
     }
   }
@@ -149,7 +150,7 @@ class ApplyRunner {
       } else if (!journal_problem_.empty()) {
         mark(asset, ItemState::failed, journal_problem_);
       } else if (const FileLocks held(asset); !held.has_all()) {
-        mark(asset, ItemState::left, "another run has it, or what was to stay for it, in hand");
+        mark(asset, ItemState::left, "another run is working on it, or on the file that is kept for it");
       } else if (const std::string changed = changed_since_plan(asset); !changed.empty()) {
         mark(asset, ItemState::left, changed);
       } else {
@@ -174,7 +175,7 @@ class ApplyRunner {
     for (const AssetOperation::Survivor& survivor : asset.survivors) {
       const auto state = state_of(survivor.path);
       if (!state || !state->same(survivor.state))
-        return fmt::format("{}, which was to stay, changed a moment ago", escape_unprintable(survivor.path));
+        return fmt::format("{}, the file to keep, changed a moment ago", escape_unprintable(survivor.path));
     }
     for (const Operation& operation : asset.operations) {
       const auto state = state_of(operation.record.path);
@@ -232,7 +233,7 @@ class ApplyRunner {
       } else {
         item.state = ItemState::failed;
       }
-      if (i != failed && item.state == ItemState::failed) item.reason = "stays with its companion: " + why;
+      if (i != failed && item.state == ItemState::failed) item.reason = "kept together with its companion: " + why;
     }
   }
 
@@ -254,7 +255,7 @@ class ApplyRunner {
   Outcome<void> make_folder_for(const std::string& to) {
     if (to.empty() || journal_.action == Action::hardlink) return {};
     if (journal_.action == Action::remove && exists(folder_of(to)) && !is_trusted_folder(folder_of(to))) {
-      return Error{ErrorCode::conflict, "somebody else has made the folder for it a moment ago",
+      return Error{ErrorCode::conflict, "the folder for it was just created by somebody else",
                    escape_unprintable(folder_of(to)), "run the same command again"};
     }
     std::vector<std::string> missing;
@@ -267,7 +268,7 @@ class ApplyRunner {
       auto made = journal_.action == Action::remove ? make_trusted_folder(*folder) : make_folders_no_follow(*folder);
       if (made.ok()) continue;
       made.error().what =
-          fmt::format("the folder for it cannot be made: {} ({})", made.error().what, escape_unprintable(*folder));
+          fmt::format("the folder for it cannot be created: {} ({})", made.error().what, escape_unprintable(*folder));
       return made;
     }
     return {};
@@ -287,35 +288,27 @@ Action parse_action(const std::string& text) { return parse_action_option(text).
 
 void describe(Settings& settings, ApplyOptions& options) {
   describe_action_options(settings, options);
-  settings.add_text("journal", "FILE", "where is written down what is done, for undo (default: under the data folder)",
+  settings.add_text("journal", "FILE", "record the actions for undo in this file (default: in your data folder)",
                     options.journal);
 }
 
 void describe_action_options(Settings& settings, ApplyOptions& options) {
-  settings.set_heading("Deciding");
-  settings.add_text(
-      "action", "ACTION",
-      "what becomes of a removed file: trash, move=DIR, hardlink (to a file of the same bytes that stays) or delete "
-      "(set aside in a hidden folder until millrace dedupe purge)",
-      options.action);
-  settings.add_list("reference", "DIR", "a folder in which nothing is touched; may be repeated", options.references);
+  settings.set_heading("Actions");
+  settings.add_text("action", "ACTION",
+                    "choose how to remove files: trash, move=DIR, hardlink, or delete (set aside until dedupe purge)",
+                    options.action);
+  settings.add_list("reference", "DIR", "never touch a file in this folder; may be repeated", options.references);
   settings.add_text("catalog", "FILE",
-                    "the catalogue of the search: only files that it knows are touched, and it remembers what are no "
-                    "duplicates (default: the one of dedupe)",
+                    "use this catalog of the search; only files in it are touched (default: in your data folder)",
                     options.catalog);
-  settings.add_list("within", "DIR",
-                    "also touch files below this folder that the catalogue does not know; they are listed by "
-                    "themselves; may be repeated",
+  settings.add_list("within", "DIR", "also touch files in this folder that are not in the catalog; may be repeated",
                     options.within);
   settings.add_switch("merge-metadata",
-                      "write what a removed copy knows and the kept one lacks (rating, keywords, title, description, "
-                      "people, places, creator, rights, label, date) into a new XMP sidecar beside that; what cannot "
-                      "be written down stays",
+                      "copy ratings, keywords, titles, places of removed files to an XMP sidecar of the kept one",
                       options.merge_metadata);
   settings.add_switch("follow-symlinks", "also touch files that dedupe --follow-symlinks found through symbolic links",
                       options.follow_symlinks);
-  settings.add_consent("ignore-access",
-                       "hardlink: also make one file of two whose owner, group, mode or access list differ",
+  settings.add_consent("ignore-access", "hardlink: also link files whose owner, group, mode or access list differ",
                        options.ignore_access);
 }
 
@@ -347,7 +340,7 @@ ApplyReport apply(const ApplyOptions& options, RunContext& context) {
   if (wanted.action == Action::move) {
     for (const std::string& folder : references) {
       if (is_inside(wanted.destination, folder)) {
-        throw Failure(ErrorCode::usage, "the folder to move to lies in a reference folder",
+        throw Failure(ErrorCode::usage, "the destination folder is inside a reference folder",
                       escape_unprintable(wanted.destination));
       }
     }
@@ -385,15 +378,15 @@ ApplyReport apply(const ApplyOptions& options, RunContext& context) {
   JournalWriter writer(place.path, place.found, std::filesystem::absolute(options.decisions).string(), options.trust());
   place.found = read_journal(place.path, options.trust());  // its state now that no other run may write it
   if (place.found.undo_begun)
-    throw Failure(ErrorCode::conflict, "it was undone a moment ago", escape_unprintable(place.path));
+    throw Failure(ErrorCode::conflict, "this journal was undone a moment ago", escape_unprintable(place.path),
+                  "run the same command again");
   ApplyRunner runner(place.found, writer, applied, options.ignore_access, context);
   runner.finish_open_operations();
   remove_stale_sidecars(place.found);
   ApplyPlan plan = plan_now();
   if (applied.interrupted) return applied;
   if (options.confirm_plan && !options.confirm_plan(applied)) {
-    throw Failure(ErrorCode::conflict, "this is not what was listed: something changed meanwhile", "",
-                  "look at what would be done again");
+    throw Failure(ErrorCode::conflict, "something changed after the actions were listed", "", "list the actions again");
   }
   if (!pairs.empty()) {
     record_confirmed_distinct(pairs, catalog_path(options.catalog), make_catalog_access(context, options.trust()),
@@ -414,7 +407,7 @@ ApplyReport apply(const ApplyOptions& options, RunContext& context) {
   try {
     remove_unneeded_sidecars(read_journal(place.path, options.trust()), writer, applied);
   } catch (const Failure& failure) {
-    applied.notes.push_back("a sidecar that nobody needs may be left: " + failure.error().message());
+    applied.notes.push_back("an unneeded sidecar may remain: " + failure.error().message());
   }
   return applied;
 }

@@ -87,7 +87,7 @@ struct ApplyReport {
 };
 
 ApplyReport apply(const ApplyOptions& options, RunContext& context);
-// `journal` is a path, or the id of a journal in the data folder. Without `go`, only reports what would be done.
+// `journal` is a path, or the id of a journal in the data folder. Without `execute`, only reports what would be done.
 ApplyReport undo(const std::string& journal, bool execute, Trust trust, RunContext& context);
 ApplyReport purge(const std::string& journal, bool execute, Trust trust, RunContext& context);
 // Returns the path for a journal's name or id: an id is looked up in the data folder first.

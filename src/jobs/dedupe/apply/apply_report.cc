@@ -17,11 +17,11 @@ std::string quote_for_shell(const std::string& text) {
 }
 
 const char* verb_of(const ApplyReport& applied) {
-  if (applied.operation == "undo") return "brought back";
-  if (applied.operation == "purge") return "destroyed";
+  if (applied.operation == "undo") return "restored";
+  if (applied.operation == "purge") return "permanently deleted";
   switch (applied.action) {
     case Action::trash:
-      return "put into the trash";
+      return "moved to the trash";
     case Action::move:
       return "moved";
     case Action::hardlink:
@@ -110,7 +110,7 @@ std::string table_of(const ApplyReport& applied) {
                     item.reason.empty() ? "" : ": " + escape_unprintable(item.reason));
   }
   if (others.empty()) return known;
-  return known + "\nnot known to the catalogue, touched because of --within:\n" + others;
+  return known + "\nnot in the catalog, touched because of --within:\n" + others;
 }
 
 std::string summary_of(const ApplyReport& applied) {
@@ -124,46 +124,48 @@ std::string summary_of(const ApplyReport& applied) {
   const std::string verb = verb_of(applied);
   line(ItemState::planned, "would be " + verb);
   line(ItemState::done, verb);
-  line(ItemState::before, "needed nothing: done before");
-  line(ItemState::left, "left alone, for the reasons listed");
+  line(ItemState::before, "already done before");
+  line(ItemState::left, "skipped, for the reasons listed");
   line(ItemState::failed, "failed, for the reasons listed; nothing is lost");
-  line(ItemState::lost, "lost: not to be found, for the reasons listed");
-  line(ItemState::waiting, "not begun");
+  line(ItemState::lost, "lost: not found, for the reasons listed");
+  line(ItemState::waiting, "not started");
   const auto sidecars = [&](ItemState state, const char* words) {
     if (const std::uint64_t n = applied.count_sidecars(state); n > 0)
       out += fmt::format("{} {} {}\n", group_digits(n), n == 1 ? "sidecar" : "sidecars", words);
   };
   const bool back = applied.operation == "undo";
-  sidecars(ItemState::planned, back ? "would be removed" : "would be written beside what stays");
-  sidecars(ItemState::done, back ? "removed" : "written beside what stays");
-  sidecars(ItemState::left, "left alone, for the reasons listed");
+  sidecars(ItemState::planned, back ? "would be removed" : "would be written beside the kept pictures");
+  sidecars(ItemState::done, back ? "removed" : "written beside the kept pictures");
+  sidecars(ItemState::left, "skipped, for the reasons listed");
   sidecars(ItemState::failed, "failed, for the reasons listed");
   for (const std::string& note : applied.notes) out += note + "\n";
   if (applied.items.empty() && !applied.interrupted &&
       (applied.operation != "undo" || applied.confirmed_distinct == 0)) {
-    out += applied.operation == "apply"  ? "no file is to be removed\n"
-           : applied.operation == "undo" ? "nothing to bring back\n"
-                                         : "nothing to destroy\n";
+    out += applied.operation == "apply"  ? "no file to remove\n"
+           : applied.operation == "undo" ? "nothing to restore\n"
+                                         : "nothing to delete\n";
   }
   if (applied.confirmed_distinct > 0) {
-    out += fmt::format("{} {} {}{} as no duplicates\n", group_digits(applied.confirmed_distinct),
+    out += fmt::format("{} {} {}{}\n", group_digits(applied.confirmed_distinct),
                        applied.confirmed_distinct == 1 ? "pair" : "pairs",
                        applied.confirmed_distinct_done ? "" : "would be ",
-                       applied.operation == "undo" ? "no longer remembered" : "remembered");
+                       applied.operation == "undo" ? "removed from the pairs recorded as not duplicates"
+                                                   : "recorded as not duplicates");
   }
   const std::string journal = quote_for_shell(applied.journal);
   if (!applied.execute && applied.count(ItemState::planned) + applied.confirmed_distinct > 0) {
-    out += "nothing was changed: a dry run; add --go to do it\n";
+    out += "nothing was changed: this was a dry run; add --go to carry it out\n";
   }
-  if (applied.interrupted) out += "interrupted: the same command goes on where this one stopped\n";
+  if (applied.interrupted) out += "interrupted: run the same command again to resume\n";
   if (applied.operation == "apply" && applied.execute &&
       applied.count(ItemState::done) + applied.count(ItemState::before) + applied.count(ItemState::waiting) +
               applied.confirmed_distinct >
           0) {
-    out += fmt::format("journal: {}\nto take it back: millrace dedupe undo {} --go\n",
-                       escape_unprintable(applied.journal), escape_unprintable(journal));
+    out += fmt::format("journal: {}\nto undo: millrace dedupe undo {} --go\n", escape_unprintable(applied.journal),
+                       escape_unprintable(journal));
     if (applied.action == Action::remove) {
-      out += fmt::format("to free the space for good: millrace dedupe purge {} --go\n", escape_unprintable(journal));
+      out += fmt::format("to delete permanently and free the space: millrace dedupe purge {} --go\n",
+                         escape_unprintable(journal));
     }
   }
   if (!out.empty()) out.pop_back();

@@ -49,16 +49,16 @@ TEST_F(Apply, ADryRunChangesNothingAndReportsAll) {
 TEST_F(Apply, WhatChangedIsLeft) {
   pair();
   put("b.jpg", "the pictures", 1'500'000'000);
-  expect_left("bytes, the decision is about");
+  expect_left("bytes, expected");
   put("b.jpg", "the picture", 1'500'000'001);
-  expect_left("time of last change");
+  expect_left("modification time");
   put("b.jpg", "The picture");
-  expect_left("its bytes are not those");
+  expect_left("its content differs");
   std::filesystem::remove(photos_ + "/b.jpg");
   std::filesystem::create_symlink("a.jpg", photos_ + "/b.jpg");
   expect_left("symbolic link");
   std::filesystem::remove(photos_ + "/b.jpg");
-  expect_left("not there any more");
+  expect_left("no longer exists");
 }
 
 TEST_F(Apply, OneMemberHasToSurvive) {
@@ -108,10 +108,10 @@ TEST_F(Apply, KeptByOneDecisionIsKept) {
   put("c.jpg", "likewise");
   decide("2", "keep", "b.jpg");
   decide("2", "keep", "c.jpg");
-  expect_left("another decision keeps it, in group 2: keep wins");
+  expect_left("another decision keeps it, in group 2");
   // The order of the entries does not matter.
   std::reverse(entries_.begin(), entries_.end());
-  expect_left("another decision keeps it, in group 2: keep wins");
+  expect_left("another decision keeps it, in group 2");
 }
 
 // The page names a file in every group that contains it.
@@ -273,7 +273,7 @@ TEST_F(Apply, OnlyWhatTheCatalogueKnowsIsTouched) {
   for (const Json& item : ran.json["items"]) {
     EXPECT_EQ(item.value("known", true), item["path"].get<std::string>().ends_with("/b.jpg"));
   }
-  // A file with another hash, time or size in the catalog is not known.
+  // A file with another hash, time or size in the catalog does not match.
   Json& entry = entries_[3];
   for (const char* field : {"hash", "mtime_ns"}) {
     const Json saved = entry[field];
@@ -283,7 +283,7 @@ TEST_F(Apply, OnlyWhatTheCatalogueKnowsIsTouched) {
     std::ofstream(top_ + "/decisions.json") << Json{{"millrace_decisions", 1}, {"decisions", entries_}}.dump(1);
     EXPECT_EQ(run(options("delete", false)).of("c.jpg"), "left") << field;
   }
-  // Without a catalog no file is known, and none is created.
+  // Without a catalog no file is accepted, and no catalog is created.
   std::filesystem::remove_all(top_ + "/data/millrace");
   ran = run(options("delete", false));
   EXPECT_EQ(ran.of("b.jpg"), "left");

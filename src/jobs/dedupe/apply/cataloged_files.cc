@@ -65,8 +65,9 @@ bool CatalogedFiles::is_within(const std::string& path) const {
 }
 
 std::string CatalogedFiles::reason() const {
-  return fmt::format("the catalogue {} {}: name the search's own with --catalog, or the folder with --within",
-                     escape_unprintable(path_), catalog_ ? "does not know it as the decision has it" : "is not there");
+  return fmt::format("the catalog {} {}: name the catalog of the search with --catalog, or the folder with --within",
+                     escape_unprintable(path_),
+                     catalog_ ? "has no such file with the size, time and hash of the decision" : "does not exist");
 }
 
 }  // namespace millrace::dedupe

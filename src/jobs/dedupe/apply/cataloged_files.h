@@ -21,18 +21,18 @@ namespace millrace::dedupe {
 
 class CatalogedFiles {
  public:
-  // Throws Failure when the catalog cannot be used. A missing catalog knows no file.
+  // Throws Failure when the catalog cannot be used. A missing catalog has no file.
   CatalogedFiles(const std::string& catalog, Trust trust, std::vector<std::string> within, const RunContext& context);
 
   // True if the catalog has this path with the decision's size, time and hash.
   bool has_file(const std::string& path, const Decision& decision) const;
   // True if the search checked both in detail and the first is removable in favour of the second. It must show and hold
   // nothing else, must be no RAW file, and must be of the same shot. If it is undamaged, the second must be too. A pair
-  // that a person told apart, or of which one is probably a damaged copy of the other, does not qualify.
+  // that a person confirmed as different, or of which one is probably a damaged copy of the other, does not qualify.
   bool is_removable_for(const std::string& gone, const Decision& of_gone, const std::string& stays,
                         const Decision& of_stays) const;
   bool is_within(const std::string& path) const;
-  // Returns why a file that is not known is not touched.
+  // Returns why a file that is not in the catalog is not touched.
   std::string reason() const;
 
  private:

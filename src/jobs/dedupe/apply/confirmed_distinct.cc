@@ -32,9 +32,9 @@ std::vector<ConfirmedDistinctPair> collect_confirmed_distinct(const Decisions& d
     std::vector<ContentHash> distinct = hashes;
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     if (distinct.size() > kMaxContents) {
-      applied.notes.push_back(fmt::format("group {}: {} contents are too many to be told apart, {} at most",
-                                          escape_unprintable(group), group_digits(distinct.size()),
-                                          group_digits(kMaxContents)));
+      applied.notes.push_back(
+          fmt::format("group {}: too many pictures to record as not duplicates ({}; the limit is {})",
+                      escape_unprintable(group), group_digits(distinct.size()), group_digits(kMaxContents)));
       continue;
     }
     for (std::size_t i = 0; i < distinct.size(); ++i) {
@@ -80,7 +80,8 @@ std::uint64_t remove_confirmed_distinct(const Journal& journal, const CatalogAcc
     count += pairs.size();
     if (writer == nullptr || !exists(path)) continue;  // a missing catalog has no pairs to remove
     // A file that is not a catalog is not turned into one.
-    if (!is_catalog(path)) throw Failure(ErrorCode::bad_data, "it is no catalogue any more", escape_unprintable(path));
+    if (!is_catalog(path))
+      throw Failure(ErrorCode::bad_data, "this file is no longer a catalog", escape_unprintable(path));
     call_step_hook("take out of the catalogue");
     Catalog open(path, catalog_key(), access);
     for (const auto& [a, b] : pairs) open.drop_confirmed_distinct(a, b);

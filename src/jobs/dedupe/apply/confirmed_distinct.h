@@ -1,4 +1,4 @@
-// Input: pairs of contents that a person told apart, and the catalog that records them.
+// Input: pairs of contents that a person confirmed as different, and the catalog that records them.
 // Output: the pairs in the catalog, after they are in the journal; or the pairs of a journal removed again.
 // Never: removes a pair that the catalog had before.
 #pragma once
@@ -12,7 +12,8 @@
 
 namespace millrace::dedupe {
 
-// Returns every pair of contents that a person told apart, each once. Notes groups that are too large for that.
+// Returns every pair of contents that a person confirmed as different, each once. Notes groups that are too large for
+// that.
 std::vector<ConfirmedDistinctPair> collect_confirmed_distinct(const Decisions& decisions, ApplyReport& applied);
 
 void record_confirmed_distinct(const std::vector<ConfirmedDistinctPair>& pairs, const std::string& catalog,

@@ -17,10 +17,10 @@ constexpr int kMaxDepth = 64;
 
 // Returns why these bytes cannot be the path of a file; empty if they can.
 std::string path_problem(const std::string& path) {
-  if (path.empty()) return "it names no path";
+  if (path.empty()) return "its path is missing";
   if (path[0] != '/') return "its path is not absolute";
   if (path.size() > kMaxPathBytes) return "its path is too long";
-  if (path.find('\0') != std::string::npos) return "its path holds a zero byte";
+  if (path.find('\0') != std::string::npos) return "its path contains a zero byte";
   return "";
 }
 
@@ -118,7 +118,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   }
   bool start_array(std::size_t) override {
     if (!enter_level()) return false;
-    if (depth_ == 1) return refuse_whole("it is not a decisions file: a list stands where an object should");
+    if (depth_ == 1) return refuse_whole("it is not a decisions file: found a list, expected an object");
     if (skip_ == 0 && at_ == At::decisions_value) {
       at_ = At::decisions;
       listed = true;
@@ -143,12 +143,12 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
             : key_ == "decisions"        ? At::decisions_value
             : key_ == "references"       ? At::references_value
                                          : At::top;
-      if (at_ == At::decisions_value && listed) return refuse_whole("\"decisions\" stands in it twice");
+      if (at_ == At::decisions_value && listed) return refuse_whole("\"decisions\" is in it twice");
     }
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) override {
-    if (problem.empty()) problem = fmt::format("it is not JSON: wrong at byte {}", position);
+    if (problem.empty()) problem = fmt::format("it is not valid JSON: error at byte {}", position);
     return false;
   }
 
@@ -210,16 +210,16 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
       case At::decisions:
         return refuse("it is not an object");
       case At::references:
-        return refuse_whole("\"references\" holds something that is not a path");
+        return refuse_whole("\"references\" contains something that is not a path");
       case At::entry:
       case At::reference:
         break;
     }
     // A bare "true" would cover whatever is left of the group later.
     if (at_ == At::entry && key_ == "whole_group")
-      return refuse("its whole_group is not the number of its group's members, at least 2");
+      return refuse("its whole_group must be the number of members of its group, at least 2");
     const bool known = text_field() != nullptr || (at_ == At::entry && (key_ == "size" || flag() != nullptr));
-    return !known || (at_ == At::entry ? refuse(fmt::format("its {} is of the wrong kind", key_))
+    return !known || (at_ == At::entry ? refuse(fmt::format("its {} has the wrong type", key_))
                                        : refuse_whole("a reference's path is not text"));
   }
 
@@ -232,7 +232,8 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   bool add_reference(const std::string& path) {
     if (const std::string why = path_problem(path); !why.empty())
       return refuse_whole("a reference cannot be used: " + why);
-    if (decisions.references.size() >= kMaxDecisions) return refuse_whole("it names too many references");
+    if (decisions.references.size() >= kMaxDecisions)
+      return refuse_whole(fmt::format("too many references (the limit is {})", kMaxDecisions));
     decisions.references.push_back(path);
     return true;
   }
@@ -243,9 +244,10 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool finish_entry() {
-    if (number_ >= kMaxDecisions) return refuse_whole(fmt::format("it holds more than {} decisions", kMaxDecisions));
+    if (number_ >= kMaxDecisions)
+      return refuse_whole(fmt::format("too many decisions (the limit is {})", kMaxDecisions));
     Decision out;
-    if (!draft_.action) return refuse("it names no action");
+    if (!draft_.action) return refuse("its action is missing");
     if (*draft_.action == "remove") {
       out.kind = DecisionKind::remove;
     } else if (*draft_.action == "keep") {
@@ -253,23 +255,23 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     } else if (*draft_.action == "not_duplicates") {
       out.kind = DecisionKind::confirmed_distinct;
     } else {
-      return refuse("its action is none of remove, keep, not_duplicates");
+      return refuse("its action must be remove, keep or not_duplicates");
     }
     auto path = path_of_draft();
     if (!path) return refuse("its path_base64 is not Base64");
     if (const std::string why = path_problem(*path); !why.empty()) return refuse(why);
     out.path = std::move(*path);
-    if (!draft_.group || draft_.group->empty()) return refuse("it names no group");
+    if (!draft_.group || draft_.group->empty()) return refuse("its group is missing");
     if (draft_.group->size() > kMaxGroupBytes) return refuse("its group's name is too long");
     out.group = std::move(*draft_.group);
-    if (!draft_.size) return refuse("it names no size");
+    if (!draft_.size) return refuse("its size is missing");
     out.size = *draft_.size;
     if (draft_.mtime_text) {
       if (!read_number(*draft_.mtime_text, out.mtime_ns)) return refuse("its mtime_ns is not a whole number");
     } else if (draft_.mtime) {
       out.mtime_ns = *draft_.mtime;
     } else {
-      return refuse("it names no mtime_ns");
+      return refuse("its mtime_ns is missing");
     }
     const auto hash = content_hash_from_hex(draft_.hash.value_or(""));
     if (!hash) return refuse("its hash is not 32 hexadecimal digits");
@@ -302,7 +304,7 @@ Outcome<Decisions> parse_decisions(std::string_view text) {
   };
   if (text.size() > kMaxDecisionBytes) {
     return fail(ErrorCode::too_large,
-                fmt::format("the file is larger than {}", format_bytes(Bytes{kMaxDecisionBytes})));
+                fmt::format("the file is too large; the limit is {}", format_bytes(Bytes{kMaxDecisionBytes})));
   }
   Handler handler;
   const bool good = nlohmann::json::sax_parse(text.begin(), text.end(), &handler);

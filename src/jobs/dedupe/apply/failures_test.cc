@@ -116,7 +116,7 @@ TEST_F(ApplyFailures, PurgeIsADryRunWithoutGoAndTouchesNothingElse) {
   std::filesystem::rename(photos_ + "/a.jpg", top_ + "/away.jpg");
   const RunResult last = run_purge();
   EXPECT_EQ(last.code, 3);
-  EXPECT_THAT(last.json["items"][0]["reason"].get<std::string>(), HasSubstr("is gone"));
+  EXPECT_THAT(last.json["items"][0]["reason"].get<std::string>(), HasSubstr("is missing"));
   std::filesystem::rename(top_ + "/away.jpg", photos_ + "/a.jpg");
   EXPECT_EQ(disk(), before);
   EXPECT_EQ(run_purge().code, 0);
@@ -237,10 +237,10 @@ TEST_F(ApplyFailures, AJournalThatOthersCouldHaveWrittenIsNotBelieved) {
     EXPECT_EQ(disk(), before);
   };
   ASSERT_EQ(::chmod(journal().c_str(), 0602), 0);
-  refused("may be written by others");
+  refused("can write to it");
   ASSERT_EQ(::chmod(journal().c_str(), 0600), 0);
   ASSERT_EQ(::chmod(top_.c_str(), 0777), 0);
-  refused("its folder may be written by others");
+  refused("can write to its folder");
   ASSERT_EQ(::chmod(top_.c_str(), 0755), 0);
   std::filesystem::rename(journal(), top_ + "/data/real.jsonl");
   std::filesystem::create_symlink(top_ + "/data/real.jsonl", journal());
@@ -270,7 +270,7 @@ TEST_F(ApplyFailures, AJournalThatNobodyHereMadeIsNotBelieved) {
   const auto before = disk();
   const RunResult refused = run_undo_of(sent);
   EXPECT_EQ(refused.code, 1);
-  EXPECT_THAT(refused.json.value("failure", ""), HasSubstr("nothing in the data folder tells"));
+  EXPECT_THAT(refused.json.value("failure", ""), HasSubstr("your data folder has no note"));
   EXPECT_EQ(disk(), before);
   const RunResult trusted = in_process([&](RunContext& context) { return undo(sent, true, Trust::files, context); });
   EXPECT_EQ(trusted.code, 0);

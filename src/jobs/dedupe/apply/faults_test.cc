@@ -108,7 +108,7 @@ TEST_F(Faults, UndoOfACutOffApply) {
   }
 }
 
-// Three contents are told apart; the catalog had one of the pairs before.
+// Three contents are confirmed as different; the catalog had one of the pairs before.
 TEST_F(Faults, NotDuplicates) {
   const auto hash_of = [&](const std::string& name) { return *hash_file(photos_ + "/" + name); };
   std::vector<ConfirmedDistinctPair> before, after;

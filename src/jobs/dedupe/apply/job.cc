@@ -45,8 +45,8 @@ class ApplyJobBase : public Job {
   virtual ApplyReport carry_out(bool execute, RunContext& context) = 0;
 
   void add_execute_option(Settings& settings) {
-    settings.set_heading("Deciding");
-    settings.add_consent("go", "do it; without it nothing is changed", execute_);
+    settings.set_heading("Actions");
+    settings.add_consent("go", "carry out the actions; without this option nothing is changed", execute_);
   }
   // Protects the files that such a run acts on from becoming outputs: the named ones, and all pictures and their
   // companions. The named ones are read when the first output is checked, if there is one.
@@ -66,9 +66,7 @@ class ApplyJobBase : public Job {
 
 class ApplyJob : public ApplyJobBase {
  public:
-  Arguments arguments() override {
-    return {"DECISIONS", "decisions.json, as the page saves it", &inputs_, true, false};
-  }
+  Arguments arguments() override { return {"DECISIONS", "decisions.json, saved from the page", &inputs_, true, false}; }
   void describe(Settings& settings) override {
     add_execute_option(settings);
     dedupe::describe(settings, options_);
@@ -99,7 +97,7 @@ class JournalJob : public ApplyJobBase {
   explicit JournalJob(Act act) : act_(act) {}
 
   Arguments arguments() override {
-    return {"JOURNAL", "the journal that apply named, or its id", &inputs_, true, false};
+    return {"JOURNAL", "the journal that apply wrote, or its id", &inputs_, true, false};
   }
   void describe(Settings& settings) override {
     add_execute_option(settings);

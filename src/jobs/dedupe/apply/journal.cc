@@ -220,8 +220,9 @@ Journal read_journal(const std::string& path, Trust trust) {
   if (!reader) throw Failure(reader.error());
   Journal journal = parse_journal(read_text(**reader).or_throw(), path);
   if (trust == Trust::checked && !journal.id.empty() && !note.empty() && !is_noted(journal.id, note)) {
-    throw Failure(ErrorCode::conflict, "it is not believed: nothing in the data folder tells that this program made it",
-                  escape_unprintable(path), "if you know that you made it with --journal yourself, add --trust-files");
+    throw Failure(ErrorCode::conflict,
+                  "this journal is not trusted: your data folder has no note that this program wrote it",
+                  escape_unprintable(path), "if you made it yourself with --journal, add --trust-files");
   }
   return journal;
 }
@@ -254,8 +255,8 @@ Journal parse_journal(std::string_view text, const std::string& path) {
     }
   }
   if (const auto why = explain_foreign_journal(journal); !first && why) {
-    throw Failure(ErrorCode::bad_data, "it is not a journal that this program wrote: it " + *why,
-                  escape_unprintable(path), "nothing was done; look into it before you believe it");
+    throw Failure(ErrorCode::bad_data, "this program did not write this journal: it " + *why, escape_unprintable(path),
+                  "nothing was done; find out where the journal comes from");
   }
   return journal;
 }
@@ -286,7 +287,7 @@ void JournalWriter::open(bool create) {
   const auto fail = [&](const char* what) { throw Failure(system_error(what, escape_unprintable(path_), errno)); };
   file_ = open_trusted_file(path_, trust_, true, create);
   if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw Failure(ErrorCode::conflict, "another run is working with this journal", escape_unprintable(path_),
+    throw Failure(ErrorCode::conflict, "another run is using this journal", escape_unprintable(path_),
                   "wait until it ends");
   }
   // Two runs that each keep what the other removes would leave no copy.
@@ -294,7 +295,7 @@ void JournalWriter::open(bool create) {
   prepare_trusted_folder(acting, trust_);
   acting_ = open_trusted_file(acting, trust_, true, true);
   if (::flock(acting_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw Failure(ErrorCode::conflict, "another apply, undo or purge of yours is at work", "", "wait until it ends");
+    throw Failure(ErrorCode::conflict, "another apply, undo or purge of yours is running", "", "wait until it ends");
   }
   // A line that was cut off stays as an unusable line; only a journal without a first line is begun anew.
   const off_t size = ::lseek(file_.get(), 0, SEEK_END);

@@ -50,21 +50,22 @@ std::optional<std::string> explain_wrong_target(const JournalRecord& r, const Jo
   };
   switch (journal.action) {
     case Action::trash:
-      if (!r.to.empty()) return explain("went elsewhere than to the trash:");
+      if (!r.to.empty()) return explain("was moved to another place than the trash:");
       return std::nullopt;
     case Action::hardlink:
-      if (r.survivors.empty() || r.to != r.survivors[0]) return explain("became one with a file that was not to stay:");
+      if (r.survivors.empty() || r.to != r.survivors[0])
+        return explain("was linked to a file that was not to be kept:");
       return std::nullopt;
     case Action::remove:
       if (folder_of(folder_of(r.to)) != folder_of(r.path) ||
           !is_set_aside_name(file_name(folder_of(r.to)), journal.id) ||
           !is_numbered(file_name(r.to), file_name(r.path)))
-        return explain("was set aside elsewhere than beside it:");
+        return explain("was set aside in an unexpected folder:");
       return std::nullopt;
     case Action::move:
       if (!is_numbered(file_name(r.to), file_name(r.path)) ||
           (!journal.destination.empty() && !has_same_subfolders(r.to, r.path, journal.destination)))
-        return explain("was moved where no run moves it:");
+        return explain("was moved to an unexpected path:");
       return std::nullopt;
   }
   return std::nullopt;
@@ -73,19 +74,19 @@ std::optional<std::string> explain_wrong_target(const JournalRecord& r, const Jo
 std::optional<std::string> explain_foreign_journal(const JournalRecord& r, const Journal& journal) {
   for (const std::string* path : {&r.path, &r.to, &r.temporary, &r.main}) {
     if (!path->empty() && !is_plain_path(*path))
-      return fmt::format("names '{}', which is no plain path", escape_unprintable(*path));
+      return fmt::format("names '{}', which is not a plain absolute path", escape_unprintable(*path));
   }
   for (const std::string& survivor : r.survivors) {
     if (!is_plain_path(survivor))
-      return fmt::format("names '{}', which is no plain path", escape_unprintable(survivor));
+      return fmt::format("names '{}', which is not a plain absolute path", escape_unprintable(survivor));
   }
   if (journal.action != Action::trash && r.to.empty())
-    return fmt::format("does not say where {} went", escape_unprintable(r.path));
-  if (r.to == r.path) return fmt::format("says that {} went where it was", escape_unprintable(r.path));
+    return fmt::format("does not say where {} was moved", escape_unprintable(r.path));
+  if (r.to == r.path) return fmt::format("says that {} was moved to its own path", escape_unprintable(r.path));
   if (auto wrong = explain_wrong_target(r, journal)) return wrong;
   const std::string temporary = temporary_name(journal.action, r.path, r.to, journal.id, r.number);
   if (r.temporary != temporary) {
-    return fmt::format("names '{}' as the name in between, where '{}' is used", escape_unprintable(r.temporary),
+    return fmt::format("names '{}' as the temporary file, expected '{}'", escape_unprintable(r.temporary),
                        escape_unprintable(temporary));
   }
   return std::nullopt;
@@ -151,13 +152,14 @@ bool is_made_by(const std::string& folder, const Journal& journal) {
 }
 
 std::optional<std::string> explain_foreign_journal(const Journal& journal) {
-  if (!is_journal_id(journal.id)) return fmt::format("has the id '{}', which is none", escape_unprintable(journal.id));
+  if (!is_journal_id(journal.id)) return fmt::format("has the invalid id '{}'", escape_unprintable(journal.id));
   if (!journal.destination.empty() && !is_plain_path(journal.destination) && journal.destination != "/") {
-    return fmt::format("names the folder '{}', which is no plain path", escape_unprintable(journal.destination));
+    return fmt::format("names the folder '{}', which is not a plain absolute path",
+                       escape_unprintable(journal.destination));
   }
   for (const JournalConfirmedDistinct& confirmed : journal.confirmed_distinct) {
     if (!is_plain_path(confirmed.catalog))
-      return fmt::format("names '{}', which is no plain path", escape_unprintable(confirmed.catalog));
+      return fmt::format("names '{}', which is not a plain absolute path", escape_unprintable(confirmed.catalog));
   }
   for (const JournalRecord& record : journal.records) {
     if (auto why = explain_foreign_journal(record, journal)) return why;

@@ -1,6 +1,6 @@
 // Input: the operation on a file, and the journal's id.
 // Output: the names that the operation uses; and whether a journal's record uses exactly these.
-// Never: accesses a disk, except in canonical().
+// Never: accesses a disk, except in resolve_folder().
 //
 // A journal is untrusted: every path in it that is acted upon is computed again from the file's old path, and compared.
 #pragma once

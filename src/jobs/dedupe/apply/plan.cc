@@ -78,23 +78,23 @@ class Planner {
     ReportItem& item = add_item(subject.path, subject);
     item.state = ItemState::before;
     item.to = record->to;
-    item.reason = record->purging ? "purged" : record->done ? "" : "by a run that was interrupted; --go finishes it";
+    item.reason = record->purging ? "purged" : record->done ? "" : "an interrupted run started it; --go finishes it";
     return true;
   }
 
   void consider(const ActionItem& subject) {
     if (subject.keep) {
-      return leave(subject,
-                   fmt::format("another decision keeps it, in group {}: keep wins", find_keeping_group(subject)));
+      return leave(subject, fmt::format("another decision keeps it, in group {}: keep takes precedence",
+                                        find_keeping_group(subject)));
     }
-    if (subject.reference) return leave(subject, "it belongs to a reference folder");
+    if (subject.reference) return leave(subject, "it is in a reference folder");
     if (add_done_before(subject)) return;
     if (input_.action == Action::hardlink) {
       if (const ActionItem* twin = subjects_.find_hard_link(subject)) {
         ReportItem& item = add_item(subject.path, subject);
         item.state = ItemState::before;
         item.to = twin->path;
-        item.reason = "both names are one file";
+        item.reason = "it is already a hard link to that file";
         return;
       }
     }
@@ -104,24 +104,24 @@ class Planner {
         subject, [&](const ActionItem& member) { return find_previous_record(member) != nullptr; });
     if (!changed.empty()) return leave(subject, changed);
     if (survivors.empty() && subjects_.is_whole_group_removed(subject)) {
-      if (input_.action == Action::hardlink) return leave(subject, "nothing of its group stays to be linked to");
+      if (input_.action == Action::hardlink)
+        return leave(subject, "its group keeps no file that it could be linked to");
       if (input_.action == Action::move && is_inside(subject.path, input_.destination))
-        return leave(subject, "it is in the folder that it would be moved to");
+        return leave(subject, "it is already in the destination folder");
       return plan(subject, survivors);
     }
     if (survivors.empty()) {
       const ActionItem* troubled = subjects_.find_troubled_survivor(subject);
-      return leave(subject, "no other member of its group is there as it was and stays" +
+      return leave(subject, "no other member of its group is kept and unchanged" +
                                 (troubled == nullptr
                                      ? ""
                                      : fmt::format(": {}: {}", escape_unprintable(troubled->path), troubled->trouble)));
     }
     const ActionItem* survivor = survivors[0];
     if (!subject.chosen && !subjects_.is_removable_for(subject, *survivor)) {
-      return leave(subject,
-                   fmt::format("no look found that it shows what {} shows and nothing else: search again, or mark it "
-                               "itself on the page (\"chosen\": true in its decision)",
-                               escape_unprintable(file_name(survivor->path))));
+      return leave(subject, fmt::format("no detailed check confirmed that it is a copy of {}: search again, or mark it "
+                                        "yourself on the page (\"chosen\": true in its decision)",
+                                        escape_unprintable(file_name(survivor->path))));
     }
     if (!subject.chosen && input_.action != Action::hardlink) {
       const std::vector<std::string> along = companions_.of(subject.path).files;
@@ -129,16 +129,15 @@ class Planner {
       const bool any = std::any_of(along.begin(), along.end(), is_recording);
       const std::string alone = any ? find_recording_without_copy(along, beside_.of(survivor->path).files) : "";
       if (!alone.empty())
-        return leave(subject, fmt::format("{} would go along, and has no copy beside {}",
+        return leave(subject, fmt::format("{} would be removed with it, and has no copy beside {}",
                                           escape_unprintable(file_name(alone)), escape_unprintable(survivor->path)));
     }
     if (input_.action == Action::hardlink) {
       if (survivor->first().hash != subject.first().hash) {
-        return leave(subject,
-                     "it only looks like the files that stay: its bytes are others, and a link would lose them");
+        return leave(subject, "it only looks like the kept files: its bytes differ, and a hard link would lose them");
       }
       // A link would make it one file with the reference: writing to one would change the other.
-      if (survivor->reference) return leave(subject, "the file of its bytes that stays belongs to a reference folder");
+      if (survivor->reference) return leave(subject, "the kept file with the same bytes is in a reference folder");
       if (survivor->state.device != subject.state.device) {
         return leave(subject, fmt::format("{} is on another file system", escape_unprintable(survivor->path)));
       }
@@ -146,14 +145,13 @@ class Planner {
       const auto same = have_same_access(subject.path, survivor->path);
       if (!same) return leave(subject, same.error().what);
       if (!*same && !input_.ignore_access) {
-        return leave(subject,
-                     fmt::format("its owner, group, mode or access list is not that of {}, and would become it; "
-                                 "--ignore-access links them",
-                                 escape_unprintable(survivor->path)));
+        return leave(subject, fmt::format("its owner, group, mode or access list differs from {}, and would be lost; "
+                                          "--ignore-access links them",
+                                          escape_unprintable(survivor->path)));
       }
     }
     if (input_.action == Action::move && is_inside(subject.path, input_.destination)) {
-      return leave(subject, "it is in the folder that it would be moved to");
+      return leave(subject, "it is already in the destination folder");
     }
     plan(subject, survivors);
   }
@@ -181,7 +179,7 @@ class Planner {
                                                           [&](const std::string& r) { return is_inside(file, r); });
         if (kept || (companions.shared[i] && has_kept_sibling(companions))) {
           remark += fmt::format(
-              "{}{} stays{}", remark.empty() ? "" : "; ", escape_unprintable(file_name(file)),
+              "{}{} is kept{}", remark.empty() ? "" : "; ", escape_unprintable(file_name(file)),
               kept ? "" : " for " + std::string(escape_unprintable(file_name(find_kept_sibling(companions)))));
           continue;
         }

@@ -15,7 +15,7 @@ namespace millrace::dedupe {
 
 struct Operation {
   JournalRecord record;
-  std::size_t item = 0;  // index into Applied::items
+  std::size_t item = 0;  // index into ApplyReport::items
 };
 
 // Files that move together: companions first, the picture last. So a run that was cut off finds the picture still

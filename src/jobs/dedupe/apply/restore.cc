@@ -87,11 +87,11 @@ class Restorer {
         if (path_) return make_noop_result();
       }
       if (path_ && path_->regular && (path_->has_same_size_and_time(r_.before) || path_->has_same_inode(r_.before)))
-        return make_result(ItemState::before, r_.path, "it is back already");
+        return make_result(ItemState::before, r_.path, "it is already restored");
       if (path_ && path_->regular && has_hash(r_.path, r_.hash))
-        return make_result(ItemState::before, r_.path, "its bytes are back already, with another time");
+        return make_result(ItemState::before, r_.path, "it is already restored, with another modification time");
       if (r_.purging) return make_result(ItemState::lost, "", "it was purged");
-      const std::string gone = "it is neither in its old place nor where it was put: somebody removed it";
+      const std::string gone = "it is neither at its old path nor where it was moved: somebody removed it";
       return make_result(ItemState::lost, "", path_ ? gone + "; another file has its old name" : gone);
     }
     const auto there = read_state(*found);
@@ -135,27 +135,27 @@ class Restorer {
     if (is_same_file(path_, partner)) {
       if (!has_hash(r_.to, r_.hash)) {
         return make_result(ItemState::failed, r_.path,
-                           fmt::format("it is one file with {}, whose bytes changed since", escape_unprintable(r_.to)));
+                           fmt::format("it is hard-linked to {}, which has changed since", escape_unprintable(r_.to)));
       }
       if (execute_) {
         if (auto done = copy_over(r_.to, r_.path, temporary_, r_.before.mtime_ns); !done.ok())
           return make_failure(done);
       }
-      return make_result(ItemState::done, r_.path, "a file of its own again");
+      return make_result(ItemState::done, r_.path, "a separate file again");
     }
     if (r_.failed || (r_.is_open() && path_)) return make_noop_result();
     if (path_ && path_->has_same_size_and_time(r_.before))
-      return make_result(ItemState::before, r_.path, "it is a file of its own already");
+      return make_result(ItemState::before, r_.path, "it is already a separate file");
     if (path_ && path_->regular && has_hash(r_.path, r_.hash)) {
       if (execute_) {
         if (auto done = set_mtime(r_.path, r_.before.mtime_ns); !done.ok()) return make_failure(done);
       }
-      return make_result(ItemState::done, r_.path, "a file of its own again");
+      return make_result(ItemState::done, r_.path, "a separate file again");
     }
     if (!partner || !has_hash(r_.to, r_.hash)) {
       return make_result(
           ItemState::lost, "",
-          fmt::format("its bytes are not to be found: {} is gone or has changed", escape_unprintable(r_.to)));
+          fmt::format("its content was not found: {} is missing or has changed", escape_unprintable(r_.to)));
     }
     const std::string target = path_ ? find_free_name(r_.path) : r_.path;
     if (execute_) {
@@ -209,7 +209,7 @@ bool finish_link(const JournalRecord& r, std::string& reason) {
   // The replaced file has the temporary name. It is removed if its bytes equal those of the link; otherwise it is
   // restored.
   if (!is_same_file(path, partner) || !temporary->same(r.before)) {
-    reason = fmt::format("{} was left by a run that was cut off, and nothing tells whose it is",
+    reason = fmt::format("{} was left by an interrupted run, and it is unknown which file it was",
                          escape_unprintable(r.temporary));
     return false;
   }
@@ -219,7 +219,7 @@ bool finish_link(const JournalRecord& r, std::string& reason) {
     if (auto done = remove_name(r.temporary); !done.ok()) reason = done.error().what;
     return !exists(r.temporary);
   }
-  if (auto done = rename_over(r.temporary, r.path); !done.ok()) reason = "cannot be put back: " + done.error().what;
+  if (auto done = rename_over(r.temporary, r.path); !done.ok()) reason = "cannot be restored: " + done.error().what;
   return false;
 }
 
@@ -250,7 +250,7 @@ bool finish_operation(const JournalRecord& r, Action action, std::string& reason
   // The file was copied to another file system, and the original is not yet removed.
   const auto same = have_same_contents(r.path, r.to, LinkPolicy::refused);
   if (!same || !*same) {
-    reason = "the copy that a run made that was cut off holds other bytes";
+    reason = "the copy that an interrupted run made has different content";
     return false;
   }
   call_step_hook("remove the original");

@@ -15,8 +15,8 @@ struct RestoreResult {
   bool nothing = false;  // the operation had not been done, so there is nothing to report
 };
 
-// Restores one file to its old path, or to a path beside it if that is taken. Without `go`, only reports what would be
-// done.
+// Restores one file to its old path, or to a path beside it if that is taken. Without `execute`, only reports what
+// would be done.
 RestoreResult restore(const JournalRecord& record, const Journal& journal, TrashSearch& trash, bool execute);
 
 // Finishes an operation of a run that was cut off. Returns true if it is done now. Otherwise it must be done again, or

@@ -85,18 +85,18 @@ class SidecarPlanner {
         continue;
       }
       if (theirs->favourite && !own->favourite) {
-        leave(a, "it is a favourite, which cannot be written down");
+        leave(a, "it is a favorite, which a sidecar cannot record");
         continue;
       }
       if (!theirs->unparsed.empty()) {
-        leave(a, fmt::format("{} cannot be understood, and so not written down", theirs->unparsed));
+        leave(a, fmt::format("{} is not understood, so it cannot be copied to a sidecar", theirs->unparsed));
         continue;
       }
       MissingMetadata lacks = find_missing_metadata(known, *theirs);
       PhotoMetadata all = added;
       all.add(lacks.metadata);
       if (all.cut) {
-        leave(a, fmt::format("it says more than fits into a sidecar of {}", name));
+        leave(a, fmt::format("it has more metadata than fits into a sidecar of {}", name));
         continue;
       }
       note_differences(a, *theirs, name, *own, sources);
@@ -110,7 +110,7 @@ class SidecarPlanner {
     const std::string words = summarize_metadata(added);
     const auto refuse = [&](const std::string& why) {
       for (const MetadataSource& source : sources)
-        leave(source.asset, fmt::format("{}, and {} lacks what it knows: {}", why, name, escape_unprintable(words)));
+        leave(source.asset, fmt::format("{}, and {} lacks its metadata: {}", why, name, escape_unprintable(words)));
     };
     const bool in_reference =
         stays.reference || std::any_of(input_.references.begin(), input_.references.end(),
@@ -120,14 +120,14 @@ class SidecarPlanner {
     const auto sidecar =
         std::find_if(beside.begin(), beside.end(), [](const std::string& file) { return extension(file) == "xmp"; });
     if (sidecar != beside.end() || exists(path)) {
-      return refuse(fmt::format("{} is there and is not changed",
+      return refuse(fmt::format("{} already exists and is not changed",
                                 escape_unprintable(file_name(sidecar != beside.end() ? *sidecar : path))));
     }
     if (!unread.empty()) return refuse(unread);
     SidecarPlan planned;
     planned.text = make_xmp_sidecar(added);
     // A later run could not read a longer one.
-    if (planned.text.size() > kMaxSidecarBytes) return refuse("it is more than fits into a sidecar");
+    if (planned.text.size() > kMaxSidecarBytes) return refuse("the metadata do not fit into a sidecar");
     planned.like = stays.state;
     planned.record.number = next_number_++;
     planned.record.path = path;
@@ -145,7 +145,7 @@ class SidecarPlanner {
     item.main = picture;
     item.size = planned.text.size();
     item.sidecar = true;
-    item.reason = fmt::format("{}, as {} knew", words, fmt::join(from, ", "));
+    item.reason = fmt::format("{}, copied from {}", words, fmt::join(from, ", "));
     applied_.items.push_back(std::move(item));
     planned.item = applied_.items.size() - 1;
     out_.push_back(std::move(planned));
@@ -155,14 +155,14 @@ class SidecarPlanner {
   void note_differences(std::size_t asset, const PhotoMetadata& theirs, const std::string& stays,
                         const PhotoMetadata& own, const std::vector<MetadataSource>& sources) {
     if (const auto differences = find_missing_metadata(own, theirs).differences; !differences.empty())
-      remark(asset, fmt::format("{} keeps {}", stays, fmt::join(differences, ", ")));
+      remark(asset, fmt::format("{} keeps its own metadata: {}", stays, fmt::join(differences, ", ")));
     const std::string name(escape_unprintable(file_name(picture_of(plan_.assets[asset]))));
     for (const MetadataSource& source : sources) {
       const auto differences = find_missing_metadata(source.took, theirs).differences;
       if (differences.empty()) continue;
       const std::string words = fmt::format("{}", fmt::join(differences, ", "));
-      remark(asset, fmt::format("the word of {} is taken: {}", source.name, words));
-      remark(source.asset, fmt::format("its word is taken, not that of {}: {}", name, words));
+      remark(asset, fmt::format("the metadata of {} are used: {}", source.name, words));
+      remark(source.asset, fmt::format("its metadata are used, not those of {}: {}", name, words));
     }
   }
 
@@ -185,14 +185,14 @@ class SidecarPlanner {
       const auto metadata = read_sidecar_metadata(file);
       if (!metadata) return refused(file, metadata.error().what);
       if (metadata->developed && !has_copy(file, beside))
-        return refused(file, "has develop settings, which cannot be written down");
+        return refused(file, "has develop settings, which cannot be copied to a sidecar");
       out.add(*metadata);
     }
     // Equal bytes have equal metadata.
     if (picture.hash == stays.hash) return out;
     const auto own = read_metadata(picture.path, picture.before);
     if (!own) return own.error();
-    if (own->developed) return refused(picture.path, "has develop settings, which cannot be written down");
+    if (own->developed) return refused(picture.path, "has develop settings, which cannot be copied to a sidecar");
     out.add(*own);
     return out;
   }

@@ -16,7 +16,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// Reads the journal; with `go`, locks it against other runs first.
+// Reads the journal; with `execute`, locks it against other runs first.
 ApplyReport open_journal(const std::string& named, bool execute, Trust trust, const char* operation, Journal& journal,
                          std::unique_ptr<JournalWriter>& writer) {
   ApplyReport applied;
@@ -31,8 +31,8 @@ ApplyReport open_journal(const std::string& named, bool execute, Trust trust, co
   applied.id = journal.id;
   applied.action = journal.action;
   if (journal.damaged_lines > 0) {
-    applied.notes.push_back(
-        fmt::format("{} lines of the journal cannot be read; what they told of is not known", journal.damaged_lines));
+    applied.notes.push_back(fmt::format(
+        "{} lines of the journal cannot be read; the actions that they recorded are unknown", journal.damaged_lines));
   }
   return applied;
 }
@@ -61,16 +61,16 @@ std::string explain_not_purged(const JournalRecord& record, const Journal& journ
   const auto& made = journal.folders;
   if (std::find(made.begin(), made.end(), folder_of(record.to)) == made.end())
     return "it is not in a folder of this journal";
-  if (!state->same(record.before)) return "it is not the file that was put there";
-  if (record.survivors.empty() && !record.whole_group) return "its journal names no file that stayed for it";
+  if (!state->same(record.before)) return "it is not the file that was set aside";
+  if (record.survivors.empty() && !record.whole_group) return "the journal names no file that was kept for it";
   for (std::size_t i = 0; i < record.survivors.size(); ++i) {
     const std::string& path = record.survivors[i];
     const auto survivor = state_of(path);
     if (!survivor || !survivor->regular || survivor->has_same_inode(*state)) {
-      return fmt::format("{}, which stayed in its place, is gone: undo this, or put it back", escape_unprintable(path));
+      return fmt::format("{}, the file kept for it, is missing: undo, or restore that file", escape_unprintable(path));
     }
     if (survivor->size == 0 || (record.survivor_sizes[i] > 0 && survivor->size != record.survivor_sizes[i])) {
-      return fmt::format("{}, which stayed in its place, has another size now: undo this, or look at it",
+      return fmt::format("{}, the file kept for it, has another size now: undo, or check that file",
                          escape_unprintable(path));
     }
   }
@@ -149,7 +149,7 @@ ApplyReport undo(const std::string& named, bool execute, Trust trust, RunContext
       applied.confirmed_distinct_done = execute;
     } catch (const Failure& failure) {
       all_forgotten = false;
-      applied.notes.push_back("what it remembered as no duplicates is still remembered: " + failure.error().message());
+      applied.notes.push_back("its pairs are still recorded as not duplicates: " + failure.error().message());
     }
   }
   std::sort(applied.items.begin(), applied.items.end(),
@@ -168,9 +168,10 @@ ApplyReport purge(const std::string& named, bool execute, Trust trust, RunContex
   ApplyReport applied = open_journal(named, execute, trust, "purge", journal, writer);
   if (!journal.id.empty() && journal.action != Action::remove) {
     throw Failure(ErrorCode::usage,
-                  fmt::format("this journal is of --action {}: it set nothing aside", name_of(journal.action)),
+                  fmt::format("this journal is of --action {}, which sets no file aside", name_of(journal.action)),
                   escape_unprintable(applied.journal),
-                  journal.action == Action::trash ? "empty the trash instead" : "only delete can be purged");
+                  journal.action == Action::trash ? "empty the trash instead"
+                                                  : "only a journal of --action delete can be purged");
   }
   for (const JournalRecord& record : journal.records) {
     if (record.undone || record.purged || (!exists(record.to) && (record.failed || record.is_open() || record.purging)))

@@ -58,9 +58,9 @@ void remove_unneeded_sidecars(const Journal& journal, JournalWriter& writer, App
     if (item == applied.items.end()) item = applied.items.insert(item, item_of(sidecar));
     const auto removed = remove(sidecar, *state, writer);
     item->state = removed.ok() ? ItemState::left : ItemState::failed;
-    item->reason = removed.ok()
-                       ? "it was removed again: nothing went of what it was written for"
-                       : "nothing went of what it was written for, and it cannot be removed: " + removed.error().what;
+    item->reason = removed.ok() ? "it was removed again: no file was removed for whose metadata it was written"
+                                : "it is not needed, since no file was removed for it, but it cannot be removed: " +
+                                      removed.error().what;
   }
 }
 
@@ -77,10 +77,10 @@ void undo_sidecars(const Journal& journal, const UnrestoredFiles& gone, bool exe
       // If the sidecar was not written, the file there is somebody's own.
       if (!sidecar->done) continue;
       item.state = ItemState::left;
-      item.reason = "it was changed since it was written: it stays";
+      item.reason = "it has changed since it was written, so it is kept";
     } else if (const auto still = gone.find(sidecar->picture); still != gone.end()) {
       item.state = ItemState::left;
-      item.reason = fmt::format("{} is not back, and may have known what it says: it stays",
+      item.reason = fmt::format("{} is not restored, and its metadata may be only here, so it is kept",
                                 escape_unprintable(file_name(still->second)));
     } else if (execute) {
       const auto removed = remove(*sidecar, *state, *writer);

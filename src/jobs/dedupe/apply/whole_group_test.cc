@@ -42,7 +42,7 @@ TEST_F(WholeGroup, GoesWhereAllOfItIsThere) {
 TEST_F(WholeGroup, ConsentToThreeIsNoneToTwo) {
   entries_.erase(entries_.begin() + 1);
   write_decisions();
-  expect_left({"a.jpg", "c.jpg"}, "all 3 members of group 1 were to go, and the decisions name 2");
+  expect_left({"a.jpg", "c.jpg"}, "group 1 was to be removed entirely, with 3 members, but the decisions name 2");
 }
 
 TEST_F(WholeGroup, NorToOthersOrToANumberThatChanges) {

@@ -59,8 +59,8 @@ void reject_executable_schema(Catalog::State& s) {
       "OR (type = 'index' AND sql IS NOT NULL) OR sql LIKE '%check%' OR sql LIKE '%default%' OR sql LIKE '%generated%' "
       "OR sql LIKE '% as%(%' OR sql LIKE '%virtual%' OR sql LIKE '%collate%' OR sql LIKE '%references%'");
   if (others == 0) return;
-  throw Failure(ErrorCode::bad_data, "it holds triggers, views, virtual tables or conditions, which no catalogue has",
-                escape_unprintable(s.path), "somebody else made it: name another with --catalog");
+  throw Failure(ErrorCode::bad_data, "it contains triggers, views, virtual tables or constraints; a catalog has none",
+                escape_unprintable(s.path), "another program changed this file: name another catalog with --catalog");
 }
 
 // The checks read in one transaction: another run may be creating the catalog at this moment.
@@ -71,12 +71,12 @@ void verify_application_id(Catalog::State& s) {
   const std::int64_t schema = s.number("PRAGMA user_version");
   s.run("COMMIT");
   if (!fresh && application != kApplicationId) {
-    throw Failure(ErrorCode::bad_data, "this SQLite file is not a catalogue", escape_unprintable(s.path),
-                  "name another with --catalog");
+    throw Failure(ErrorCode::bad_data, "this SQLite file is not a catalog", escape_unprintable(s.path),
+                  "name another file with --catalog");
   }
   if (!fresh && schema > kSchema) {
-    throw Failure(ErrorCode::conflict, "a newer version of this program made the catalogue", escape_unprintable(s.path),
-                  "use that version, or name another catalogue with --catalog");
+    throw Failure(ErrorCode::conflict, "the catalog was made by a newer version of millrace",
+                  escape_unprintable(s.path), "use that version, or name another catalog with --catalog");
   }
   reject_executable_schema(s);
 }
@@ -99,8 +99,9 @@ void reject_foreign_journal(const std::string& path, Trust trust) {
   if (!state || state->size < end.size()) return;
   const auto got = ::pread(file.get(), end.data(), end.size(), static_cast<off_t>(state->size - end.size()));
   if (got != static_cast<ssize_t>(end.size()) || end != kSuperJournalMagic) return;
-  throw Failure(ErrorCode::bad_data, "this journal beside the catalogue names another file, which SQLite would remove",
-                escape_unprintable(name), "this program makes none such: move it away, and the catalogue too");
+  throw Failure(ErrorCode::bad_data, "this journal beside the catalog names another file, which SQLite would delete",
+                escape_unprintable(name),
+                "millrace did not write it: move the journal and the catalog away; the next run makes a new catalog");
 }
 
 // Checks that the catalog and SQLite's files beside it belong to the user. Creates the catalog here, so that nobody
@@ -121,14 +122,15 @@ void enable_write_ahead_log(Catalog::State& s) {
   for (int waited = 0;; waited += kPauseMs) {
     const int code = sqlite3_exec(s.db, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
     if (code == SQLITE_OK) return;
-    if (code != SQLITE_BUSY || waited >= SqlConnection::kBusyMs) s.fail("the catalogue cannot be used");
+    if (code != SQLITE_BUSY || waited >= SqlConnection::kBusyMs) s.fail("cannot use the catalog");
     sqlite3_sleep(kPauseMs);
   }
 }
 
 // Drops the rows that another version of the program produced differently.
 void drop_outdated_rows(Catalog::State& s, const CatalogKey& key) {
-  // Previews are composited over gray; earlier ones showed transparent pixels in the colours stored beneath them.
+  // Previews are composited over gray; those of earlier versions showed transparent pixels in the colours stored
+  // beneath them.
   constexpr const char* kPreviews = "over gray";
   if (s.meta("previews") != kPreviews) {
     s.run("DELETE FROM previews");
@@ -162,8 +164,8 @@ Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAc
   s.key = key;
   s.cancelled = access.cancelled;
   if (file_name(path) == ":memory:") {
-    throw Failure(ErrorCode::usage, "a catalogue is kept in a file, not in memory", path,
-                  "to keep nothing, name one in a folder that you remove afterwards, such as $(mktemp -d)/catalog");
+    throw Failure(ErrorCode::usage, "a catalog must be a file, not in memory", path,
+                  "to keep no catalog, name a temporary file, such as --catalog $(mktemp -d)/catalog.sqlite");
   }
   prepare_trusted_folder(path, access.trust);
   // The real path is used from here on, so that a link replaced on the way leads nowhere else.
@@ -172,8 +174,8 @@ Catalog::Catalog(const std::string& path, const CatalogKey& key, const CatalogAc
   if (const std::string network = network_file_system(folder_of(real)); !network.empty()) {
     // SQLite shares its WAL index through the memory of one machine.
     spdlog::warn(
-        "{}: the catalog lies on a network file system ({}): use it from one machine at a time, or name one on a "
-        "disk of this machine with --catalog",
+        "{}: the catalog is on a network file system ({}): use it from one machine at a time, or name one on a "
+        "local disk with --catalog",
         escape_unprintable(real), network);
   }
   s.open(real, SQLITE_OPEN_READWRITE);

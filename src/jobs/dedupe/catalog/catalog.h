@@ -55,7 +55,7 @@ struct CatalogPicture {
   std::string taken, subsecond, camera;
   int exif_fields = 0;
   std::uint64_t thumbnail_digest =
-      0;  // hash of the thumbnail's bytes and the codes; equal ones cannot be told apart by them
+      0;  // hash of the thumbnail's bytes and the codes; pictures with equal digests have equal thumbnails and codes
   std::optional<UnshownData> unshown{};  // nullopt: an earlier version of the program read it
 };
 
@@ -85,7 +85,7 @@ struct CatalogComparison {
   std::vector<std::uint8_t> verdict;
 };
 
-// Information on a content's origin. The caller defines the format of `told` by its version.
+// Information on a content's origin. The caller defines the format of `provenance` by its version.
 struct CatalogOrigin {
   static constexpr std::size_t kMaxBytes = 16384;
   ContentHash content{};
@@ -127,7 +127,7 @@ class Catalog {
  public:
   // Opens or creates the file and its folder; created ones are private to their owner. Throws Failure(conflict) when a
   // newer program made the catalog. The same when the file, its folder or SQLite's files beside it are not trusted
-  // (own.h). Throws Failure(bad_data) when it is not a catalog, and Failure(usage) for SQLite's ":memory:".
+  // (trusted_file.h). Throws Failure(bad_data) when it is not a catalog, and Failure(usage) for SQLite's ":memory:".
   Catalog(const std::string& path, const CatalogKey& key, const CatalogAccess& access = {});
   ~Catalog();
   Catalog(const Catalog&) = delete;

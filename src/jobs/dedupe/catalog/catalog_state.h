@@ -96,7 +96,7 @@ struct SqlConnection {
     // file.
     const std::string name = path.starts_with('/') ? path : "./" + path;
     if (sqlite3_open_v2(name.c_str(), &db, flags | SQLITE_OPEN_NOMUTEX, nullptr) != SQLITE_OK) {
-      fail("the catalogue cannot be opened");
+      fail("cannot open the catalog");
     }
     sqlite3_busy_timeout(db, kBusyMs);
     disable_untrusted_code();
@@ -125,28 +125,30 @@ struct SqlConnection {
 
   [[noreturn]] void fail(const char* what) {
     const int code = sqlite3_errcode(db);
-    if (code == SQLITE_INTERRUPT) throw Failure(interrupted("the catalogue is as it was"));
-    const char* remedy = code == SQLITE_FULL   ? "free some space and run the same command again"
-                         : code == SQLITE_BUSY ? "another run holds the catalogue; wait for it"
-                         : code == SQLITE_NOTADB || code == SQLITE_CORRUPT
-                             ? "move the file away: the next run makes a new one, and reads every picture again"
-                             : "check the file and its folder, or name another with --catalog";
+    if (code == SQLITE_INTERRUPT) throw Failure(interrupted("the catalog is unchanged"));
+    const char* remedy =
+        code == SQLITE_FULL   ? "free some space and run the same command again"
+        : code == SQLITE_BUSY ? "another run is using the catalog; wait until it ends"
+        : code == SQLITE_NOTADB || code == SQLITE_CORRUPT
+            ? "move the file away; the next run makes a new catalog, without your \"not duplicates\", and "
+              "reads every picture again"
+            : "check the file and its folder, or name another catalog with --catalog";
     throw Failure(code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? ErrorCode::bad_data : ErrorCode::io,
                   fmt::format("{} ({})", what, sqlite3_errmsg(db)), escape_unprintable(path), remedy);
   }
 
   void run(const char* sql) {
-    if (sqlite3_exec(db, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail("the catalogue cannot be used");
+    if (sqlite3_exec(db, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail("cannot use the catalog");
   }
 
   void prepare(SqlStatement& statement, const char* sql) {
-    if (sqlite3_prepare_v2(db, sql, -1, &statement.handle, nullptr) != SQLITE_OK) fail("the catalogue cannot be read");
+    if (sqlite3_prepare_v2(db, sql, -1, &statement.handle, nullptr) != SQLITE_OK) fail("cannot read the catalog");
   }
 
   bool step(SqlStatement& statement) {
     const int code = sqlite3_step(statement.handle);
     if (code == SQLITE_ROW) return true;
-    if (code != SQLITE_DONE) fail("the catalogue cannot be used");
+    if (code != SQLITE_DONE) fail("cannot use the catalog");
     return false;
   }
 
@@ -187,8 +189,7 @@ struct Catalog::State : SqlConnection {
   std::vector<std::pair<ContentHash, ContentHash>> confirmed_distinct, withdrawn_distinct;
   std::vector<std::string> dropped_files;  // paths
   std::chrono::steady_clock::time_point last_flush = std::chrono::steady_clock::now();
-  SqlConnection query_connection
-      MILLRACE_GUARDED_BY(query_mutex);  // used by picture() and file(), under the lock `asking`
+  SqlConnection query_connection MILLRACE_GUARDED_BY(query_mutex);  // used by picture() and file(), under `query_mutex`
   Mutex query_mutex;
   SqlStatement picture_query, file_query, thumbnail_query, preview_query, comparison_query, origin_query;
 
@@ -197,8 +198,8 @@ struct Catalog::State : SqlConnection {
     run("BEGIN IMMEDIATE");
     if (meta("key") == key.pictures && meta("verdicts") == key.verdicts) return;
     run("ROLLBACK");
-    throw Failure(ErrorCode::conflict, "another version of this program has taken the catalogue over",
-                  escape_unprintable(path), "run the same command again, or name another catalogue with --catalog");
+    throw Failure(ErrorCode::conflict, "another version of millrace changed the catalog during this run",
+                  escape_unprintable(path), "run the same command again, or name another catalog with --catalog");
   }
 
   ~State() {

@@ -70,10 +70,10 @@ class FolderComparator {
       missing = find_recording_without_copy(library_.files[file].companions, library_.files[nearest].companions);
     if (is_covered(presence) && missing.empty()) missing = name_uncopied_holding(library_, origins_, file, nearest);
     if (is_covered(presence) && missing.empty() && is_whole(file) && !is_whole(nearest))
-      missing = "what is damaged there";
+      missing = "the pixels that are damaged there";
     if (presence == FolderPresence::interchangeable && missing.empty() &&
         count_differing_bytes(library_.files[file].entry.path, library_.files[nearest].entry.path))
-      missing = "what is damaged in one of the two";
+      missing = "the bytes that differ (one of the two is probably damaged)";
     if (!missing.empty()) presence = FolderPresence::less;
     if (presence < best_[file].presence) best_[file] = {presence, nearest, std::move(missing)};
   }
@@ -136,7 +136,7 @@ class FolderComparator {
     }
   }
 
-  // Records a picture and another, `stays`, that would be kept in its place.
+  // Records a picture, and another that would be kept in its place.
   void note(std::uint32_t kept, std::uint32_t picture, RelationToKeeper relation, bool same_pixels) {
     const FolderPresence presence =
         relation == RelationToKeeper::same ? same_pixels ? FolderPresence::pixels : FolderPresence::interchangeable

@@ -1,5 +1,5 @@
 // Input: two folders that were searched together, and an object for detailed checks.
-// Output: for each picture of either folder, whether the other has it: as good, less good, or not.
+// Output: for each picture of either folder, whether the other has it: interchangeable, in a lesser form, or not.
 // Never: counts a picture as present that only looks similar.
 #pragma once
 

@@ -34,7 +34,7 @@ class CompareJob : public Job {
   Arguments arguments() override { return {"DIR", "two folders", &options_.folders, true}; }
   std::vector<DeviceKind> devices() const override { return {DeviceKind::cuda, DeviceKind::opencl}; }
   void describe(Settings& settings) override {
-    settings.add_switch("bytes", "only what has the same bytes counts as there", bytes_);
+    settings.add_switch("bytes", "count a picture as present only if the other folder has the same bytes", bytes_);
     describe_files(settings, options_);
   }
 
@@ -92,14 +92,14 @@ class CompareJob : public Job {
 
   void prepare() {
     if (options_.folders.size() != 2)
-      throw Failure(ErrorCode::usage, fmt::format("{} folders are named", options_.folders.size()), "compare",
-                    "name two: how much of each is in the other is told");
+      throw Failure(ErrorCode::usage, fmt::format("expected 2 folders, found {}", options_.folders.size()), "compare",
+                    "name two folders, as in millrace dedupe compare A B");
     const std::vector<std::string> folders = resolve_folders(options_.folders);
     folders_ = {folders[0], folders[1]};
     for (const std::size_t a : {0U, 1U}) {
       if (is_inside(folders_[1 - a], folders_[a]))
-        throw Failure(ErrorCode::usage, "it lies in the other folder, or is the same",
-                      escape_unprintable(options_.folders[1 - a]), "name two folders beside each other");
+        throw Failure(ErrorCode::usage, "it is the other folder, or is inside it",
+                      escape_unprintable(options_.folders[1 - a]), "name two folders, neither inside the other");
     }
     options_.pairs = PairMode::across;
   }
@@ -132,7 +132,7 @@ class CompareJob : public Job {
       out += fmt::format("{:<8}  {}{}{}{}\n", presence_word(h.presence), escape_unprintable(h.path),
                          h.nearest.empty() ? "" : ": " + escape_unprintable(h.nearest),
                          h.missing.empty() ? "" : fmt::format(", without {}", escape_unprintable(file_name(h.missing))),
-                         h.by_preview ? ", by a RAW file's preview alone" : "");
+                         h.by_preview ? ", compared only by a RAW file's preview" : "");
     }
     return out;
   }
@@ -141,7 +141,7 @@ class CompareJob : public Job {
     const Counts c = count_files(presence, folder);
     const std::string name = escape_unprintable(options_.folders[folder]),
                       other = escape_unprintable(options_.folders[1 - folder]);
-    if (c.all == 0) return fmt::format("{}: no picture", name);
+    if (c.all == 0) return fmt::format("{}: no pictures found", name);
     // The share is rounded down, so that it never reaches all.
     const double share = static_cast<double>(c.covered) / static_cast<double>(c.all);
     const std::string percent = c.covered == c.all ? "100" : fmt::format("{:.1f}", std::floor(1000 * share) / 10);
@@ -152,17 +152,17 @@ class CompareJob : public Job {
       if (const auto n = c.by_presence[static_cast<std::size_t>(h)]; n > 0)
         parts.push_back(fmt::format("{} {}", group_digits(n), description));
     };
-    part(FolderPresence::bytes, "by their bytes");
-    part(FolderPresence::pixels, "by their pixels");
-    part(FolderPresence::interchangeable, "by a close look");
-    part(FolderPresence::less, "there only smaller, in part, or without its RAW, video or other contents");
-    part(FolderPresence::alike, "there only alike (altered, recoloured, another shot)");
-    part(FolderPresence::absent, "not there");
+    part(FolderPresence::bytes, "with the same bytes");
+    part(FolderPresence::pixels, "with the same pixels");
+    part(FolderPresence::interchangeable, "equal by the detailed check");
+    part(FolderPresence::less, "only smaller, cropped, damaged, or without a RAW, video or other content");
+    part(FolderPresence::alike, "only similar (altered, recoloured, another shot, or not checked)");
+    part(FolderPresence::absent, "missing");
     out += fmt::format("\n  {}", fmt::join(parts, ", "));
     if (c.holding_more > 0)
-      out += fmt::format("\n  {} of them hold more than what is there", group_digits(c.holding_more));
+      out += fmt::format("\n  {} of them hold content that the other folder lacks", group_digits(c.holding_more));
     if (c.by_preview > 0)
-      out += fmt::format("\n  {} of them compared by the preview of a RAW file alone", group_digits(c.by_preview));
+      out += fmt::format("\n  {} of them compared only by the preview of a RAW file", group_digits(c.by_preview));
     return out;
   }
 

@@ -10,6 +10,7 @@
 namespace millrace::dedupe {
 namespace {
 
+// docs/design/dense-groups.md gives the reasons for the constants of this file.
 constexpr float kSkippedPairScore = 2;
 
 }  // namespace
@@ -34,8 +35,8 @@ void AppearanceGroupLinks::link(std::uint32_t a, std::uint32_t b, float score) {
   }
 }
 
-// Links units of one key. They are kept apart from each other, so they are never in one tight group. Their common parts
-// are linked with the first unit, or else with a unit that holds a picture told apart.
+// Links appearance groups of one key. They must not join, so they are never in one tight group. Their common parts are
+// linked with the first appearance group, or else with one that holds a picture confirmed as distinct.
 void AppearanceGroupLinks::link_within(std::uint32_t key) {
   std::uint32_t first = first_of_[key];
   while (first < first_of_[key + 1]) {
@@ -63,10 +64,10 @@ void AppearanceGroupLinks::link_within(std::uint32_t first, std::uint32_t end) {
   }
 }
 
-// Links the units of two keys. Different shots of one burst are skipped, since twenty thousand frames of one burst may
-// have two appearances.
+// Links the appearance groups of two keys. Different shots of one burst are skipped, since twenty thousand frames of
+// one burst may have two appearances.
 void AppearanceGroupLinks::link_between(std::uint32_t x, std::uint32_t y, float score) {
-  using Shot = std::pair<std::uint32_t, int>;  // the only shot of a unit
+  using Shot = std::pair<std::uint32_t, int>;  // the only shot of an appearance group
   const auto shot_of = [&](std::uint32_t appearance_group) {
     const std::vector<AppearanceGroupPart>& parts = appearance_groups_[appearance_group].parts;
     return parts.size() == 1 ? Shot(parts[0].burst, parts[0].shot) : Shot(kNone, 0);
@@ -89,7 +90,7 @@ void AppearanceGroupLinks::link_between(std::uint32_t x, std::uint32_t y, float 
   }
 }
 
-// Adds links between parts. A `same` link between wholes takes precedence over a link between parts.
+// Adds links between crops. A `same` link between wholes takes precedence over a link between crops.
 std::vector<CatalogLink> AppearanceGroupLinks::add_crop_links(std::vector<CatalogLink> links,
                                                               std::span<const std::uint64_t> appearances) {
   if (!options_.crops && !options_.orientations) return links;
@@ -131,7 +132,7 @@ void AppearanceGroupLinks::verify() {
     const std::uint32_t a = key_of(link.a), b = key_of(link.b);
     if (kind == similarity::SimilarityKind::same) link_between(a, b, link.score);
     if (kind != similarity::SimilarityKind::recoloured) continue;
-    // Recoloured pictures are shown in chains, so each unit needs only one link.
+    // Recoloured pictures are shown in chains, so each appearance group needs only one link.
     const auto first_beside = [&](std::uint32_t appearance_group, std::uint32_t key) {
       std::uint32_t u = first_of_[key];
       while (u < first_of_[key + 1] && appearance_groups_[u].album != appearance_groups_[appearance_group].album) ++u;

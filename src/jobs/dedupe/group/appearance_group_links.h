@@ -1,4 +1,4 @@
-// Input: the units of a library.
+// Input: the appearance groups of a library.
 // Output: the links between them, by their pixels or by the rule alone, and a similarity score for any two.
 // Never: forms groups.
 #pragma once
@@ -13,7 +13,7 @@ namespace millrace::dedupe {
 
 class AppearanceGroupLinks {
  public:
-  // The arguments are kept by reference; `units` must be filled when find() is called.
+  // The arguments are kept by reference; `appearance_groups` must be filled when find() is called.
   AppearanceGroupLinks(const DedupeOptions& options, const MatchRule& rule, const Library& library,
                        const std::vector<AppearanceGroup>& appearance_groups,
                        const ConfirmedDistinct& confirmed_distinct, Catalog& catalog,
@@ -28,13 +28,13 @@ class AppearanceGroupLinks {
         context_(context) {}
 
   void find();
-  const std::vector<ItemLink>& links() const { return links_; }  // between units that may be in one group
-  const std::vector<ItemLink>& partial_links() const {
-    return partial_;
-  }  // between units of which some parts may be in one group
+  // Links between appearance groups that may be in one group.
+  const std::vector<ItemLink>& links() const { return links_; }
+  // Links between appearance groups of which only some parts may be in one group.
+  const std::vector<ItemLink>& partial_links() const { return partial_; }
   const std::vector<ItemLink>& recoloured() const { return recoloured_; }
 
-  // Rank for tight_groups().
+  // Rank for find_tight_groups().
   int rank(std::uint32_t appearance_group) const {
     return dense_groups_.holds(data(appearance_group).thumbnail_digest)
                ? DenseGroups::level_of(data(appearance_group).thumbnail_digest)
@@ -42,8 +42,8 @@ class AppearanceGroupLinks {
   }
   // Returns similarity scores; higher is more similar, below zero is no match.
   std::vector<float> score_pairs(std::span<const ItemPair> appearance_groups);
-  // Returns the same scores for units that may be in one group, below zero for others. With `if_compared`, pairs in a
-  // dense group that were not compared are not scored. They do not prevent a group.
+  // Returns the same scores for appearance groups that may be in one group, below zero for others. With `if_compared`,
+  // pairs in a dense group that were not compared are not scored. They do not prevent a group.
   enum class DensePairs : std::uint8_t { all, if_compared };
   std::vector<float> score_joinable_pairs(std::span<const ItemPair> appearance_groups, DensePairs dense_pairs);
 
@@ -54,7 +54,7 @@ class AppearanceGroupLinks {
   std::size_t keys() const { return first_of_.size() - 1; }
   void link(std::uint32_t a, std::uint32_t b, float score);
   void link_within(std::uint32_t key);
-  void link_within(std::uint32_t first, std::uint32_t end);  // units of one key and album
+  void link_within(std::uint32_t first, std::uint32_t end);  // appearance groups of one key and album
   void link_between(std::uint32_t x, std::uint32_t y, float score);
   std::vector<CatalogLink> add_crop_links(std::vector<CatalogLink> links, std::span<const std::uint64_t> appearances);
   void verify();
@@ -70,7 +70,7 @@ class AppearanceGroupLinks {
   Catalog& catalog_;
   ThumbnailComparator& thumbnail_comparator_;
   RunContext& context_;
-  std::vector<std::uint32_t> first_of_;  // first unit of each key; the last element is the number of units
+  std::vector<std::uint32_t> first_of_;  // first appearance group of each key; the last element is their number
   std::vector<ItemLink> links_, partial_, recoloured_;
   DenseGroups dense_groups_;
   std::optional<CandidateIndex> index_;  // used where the rule itself decides

@@ -34,11 +34,11 @@ bool is_confirmed_distinct(const ConfirmedDistinct& confirmed_distinct, std::uin
 
 bool can_join(const AppearanceGroupPart& a, const AppearanceGroupPart& b, const ConfirmedDistinct& confirmed_distinct) {
   if (a.burst != kNone && a.burst == b.burst && a.shot != b.shot) return false;
-  return !is_confirmed_distinct(confirmed_distinct, a.pictures[0],
-                                b.pictures);  // if it was told apart, the part holds that picture alone
+  // A part with a confirmed distinct picture holds that picture alone.
+  return !is_confirmed_distinct(confirmed_distinct, a.pictures[0], b.pictures);
 }
 
-// Makes units from parts that come in order: by key, album, burst and shot.
+// Makes appearance groups from parts that come in order: by key, album, burst and shot.
 class AppearanceGroupBuilder {
  public:
   AppearanceGroupBuilder(const ConfirmedDistinct& confirmed_distinct, std::vector<AppearanceGroup>& appearance_groups)
@@ -57,8 +57,8 @@ class AppearanceGroupBuilder {
     const bool marked = confirmed_distinct_.count(part.pictures[0]) > 0;
     if (part.burst != burst_) lowest_ = first_;
     burst_ = part.burst;
-    // Each shot of a burst starts its search where the one before it ended: units that an earlier shot filled stay
-    // filled.
+    // Each shot of a burst starts its search where the one before it ended: appearance groups that an earlier shot
+    // filled stay filled.
     while (lowest_ < appearance_groups_.size() && has_other_shot(appearance_groups_[lowest_], part)) ++lowest_;
     std::size_t at = lowest_;
     while (at < appearance_groups_.size() &&
@@ -95,10 +95,10 @@ class AppearanceGroupBuilder {
   const ConfirmedDistinct& confirmed_distinct_;
   std::vector<AppearanceGroup>& appearance_groups_;
   std::uint32_t key_ = 0;
-  std::size_t first_ = 0;                                               // first unit of this key and album
-  std::size_t lowest_ = 0;                                              // no unit before it takes a part of this burst
+  std::size_t first_ = 0;                                               // first appearance group of this key and album
+  std::size_t lowest_ = 0;                                              // none before it admits a part of this burst
   std::uint32_t burst_ = kNone;                                         // burst of the last part
-  std::unordered_map<std::uint32_t, std::size_t> appearance_group_of_;  // of pictures told apart
+  std::unordered_map<std::uint32_t, std::size_t> appearance_group_of_;  // of confirmed distinct pictures
 };
 
 }  // namespace
@@ -194,8 +194,8 @@ std::vector<AppearanceGroup> make_appearance_groups(const Library& library, cons
     const CatalogPicture& p = library.pictures[a.picture].data;
     const CatalogPicture& q = library.pictures[b.picture].data;
     if (p.codes != q.codes) return p.codes <=> q.codes;
-    // A white page and a red one have the same hashes, which hold no information. Such pictures are told apart by their
-    // appearances.
+    // A white page and a red one have the same hashes, which hold no information. Such pictures are distinguished by
+    // their appearances.
     const auto rest = [](const CatalogPicture& c) {
       return c.quality <= kQualityGate ? std::optional(c.thumbnail_digest) : std::nullopt;
     };

@@ -1,8 +1,8 @@
 // Input: a library.
-// Output: the units that are grouped. Pictures that no comparison tells apart are one unit, so twenty thousand blank
-// pictures are compared once. The exception are pictures that must not be in one group: different shots of a burst, and
-// pictures that a person told apart.
-// Never: looks at pixels.
+// Output: its appearance groups. Pictures that every comparison finds equal are one appearance group, so twenty
+// thousand blank pictures are compared once. The exception are pictures that must not be in one group: different shots
+// of a burst, and pictures that a person confirmed as distinct.
+// Never: reads pixels.
 #pragma once
 
 #include <functional>
@@ -24,19 +24,19 @@ struct Burst {
 // different shots when `same` returns false.
 std::vector<Burst> find_bursts(const Library& library, const std::function<bool(std::uint32_t, std::uint32_t)>& same);
 
-// Pictures that a person told apart from a picture; each pair is stored in both directions.
+// Pictures that a person confirmed as distinct from a picture; each pair is stored in both directions.
 using ConfirmedDistinct = std::map<std::uint32_t, std::set<std::uint32_t>>;
 
-// Pictures of a unit with the same constraints: all of one shot, or all of no burst.
+// Pictures of an appearance group with the same constraints: all of one shot, or all of no burst.
 struct AppearanceGroupPart {
-  std::vector<std::uint32_t> pictures;  // only one, if it was told apart from others
+  std::vector<std::uint32_t> pictures;  // only one, if it was confirmed as distinct from others
   std::uint32_t burst = kNone;          // index into the bursts
   int shot = 0;                         // number of the shot in the burst
 };
 
 struct AppearanceGroup {
   std::vector<std::uint32_t> pictures;     // in content order; the first one represents all
-  std::vector<AppearanceGroupPart> parts;  // by burst; empty if no part of the unit has constraints
+  std::vector<AppearanceGroupPart> parts;  // by burst; empty if no part has constraints
   std::uint64_t thumbnail_digest = 0;      // of the first picture
   std::uint32_t key = 0;                   // rank of its appearance (or set of hashes)
   std::uint32_t files = 0;                 // of all pictures
@@ -45,21 +45,22 @@ struct AppearanceGroup {
 
 bool is_shot_of_burst(const AppearanceGroup& appearance_group);
 
-// Property that tells pictures apart: the appearance if pixels are compared; the hashes if the rule decides, where they
-// hold enough information.
+// Property by which pictures are distinguished: the appearance if pixels are compared; the hashes if the rule decides,
+// where they hold enough information.
 enum class GroupingKey { appearances, hashes };
 
-// Returns the units in the order of their appearances (or hashes). Pictures of one appearance (or set of hashes) share
-// a unit if they may be in one group. Each part goes to the first unit that takes it, so every unit must be kept apart
-// from those before it. Pictures without files are left out.
+// Returns the appearance groups in the order of their appearances (or hashes). Pictures of one appearance (or set of
+// hashes) share an appearance group if they may be in one group. Each part joins the first appearance group that admits
+// it, so every one must be kept apart from those before it. Pictures without files are left out.
 std::vector<AppearanceGroup> make_appearance_groups(const Library& library, const std::vector<Burst>& bursts,
                                                     bool bursts_apart, GroupingKey key,
                                                     const ConfirmedDistinct& confirmed_distinct);
 
-// True if two units may be in one group. False if they hold different shots of a burst or pictures told apart, or are
-// of different albums.
+// True if two appearance groups may be in one group. False if they hold different shots of a burst or pictures
+// confirmed as distinct, or are of different albums.
 bool can_join(const AppearanceGroup& a, const AppearanceGroup& b, const ConfirmedDistinct& confirmed_distinct);
-// Returns the first parts of both that may be in one group, or nullopt. A unit without parts counts as one part.
+// Returns the first parts of both that may be in one group, or nullopt. An appearance group without parts counts as one
+// part.
 struct AppearanceGroupPartPair {
   const std::vector<std::uint32_t>*a, *b;  // pictures
 };

@@ -25,13 +25,13 @@ Keeper keeper_of(const DuplicateSet& set, const PairComparator& comparator) {
       out.why = "shows all that the others show";
       break;
     case KeepReason::detail:
-      out.why = "has all the detail; the larger one is enlarged";
+      out.why = "has all the detail; the larger one is an enlargement";
       break;
     case KeepReason::unframed:
       out.why = "has no frame around it";
       break;
     case KeepReason::source:
-      out.why = "the larger file was made of it";
+      out.why = "the larger file was made from it";
       break;
   }
   out.picture = set.pictures[0];
@@ -39,10 +39,10 @@ Keeper keeper_of(const DuplicateSet& set, const PairComparator& comparator) {
     const Comparison* const comparison = comparator.find(keeper, picture);
     const bool made_of_it =
         comparison != nullptr && (comparison->same_pixels || comparison->saved_again(picture < keeper));
-    if (keep_reason == KeepReason::source && made_of_it) return "made of";
+    if (keep_reason == KeepReason::source && made_of_it) return "made from";
     if (comparison != nullptr && comparison->framed(picture < keeper)) return "a framed copy of";
     if (comparison != nullptr && comparison->enlarged) return "an enlargement of";
-    if (comparison != nullptr && comparison->contained != detailed_check::Containment::both) return "a part of";
+    if (comparison != nullptr && comparison->contained != detailed_check::Containment::both) return "a crop of";
     return "a version of";
   };
   return out;
@@ -122,7 +122,7 @@ void GroupBuilder::keep_same_album_members(std::vector<GroupMember>& members) co
   for (std::size_t i = 1; i < members.size(); ++i) {
     if (members[i].keep || library_.files[members[i].file].album != first.album) continue;
     members[i].keep = true;
-    members[i].why = fmt::format("in one folder with {}", escape_unprintable(file_name(first.entry.path)));
+    members[i].why = fmt::format("in the same folder as {}", escape_unprintable(file_name(first.entry.path)));
   }
 }
 
@@ -132,7 +132,7 @@ std::vector<std::uint32_t> GroupBuilder::appearance_groups_of(const std::vector<
   return {appearance_groups.begin(), appearance_groups.end()};
 }
 
-// Shows pictures that differ from the leader in the detailed check, one group per kind and leader.
+// Shows pictures that differ from the keeper in the detailed check, one group per kind and keeper.
 void GroupBuilder::add_related_pictures(const std::vector<RelatedPicture>& all) {
   std::map<std::pair<std::uint32_t, GroupKind>, std::vector<std::uint32_t>> informing;
   for (const RelatedPicture& b : all) {
@@ -151,7 +151,7 @@ void GroupBuilder::add_related_pictures(const std::vector<RelatedPicture>& all) 
     Group& group = result_.groups.back();
     const auto keeper = std::find_if(group.members.begin(), group.members.end(),
                                      [&](const GroupMember& m) { return library_.files[m.file].picture == first; });
-    // Sets the place of the alteration, relative to the leader that the picture was checked against.
+    // Sets the region of the alteration, relative to the keeper that the picture was checked against.
     for (std::uint32_t m = 0; m < group.members.size(); ++m) {
       const std::uint32_t picture = library_.files[group.members[m].file].picture;
       const Comparison* const comparison = picture == first ? nullptr : comparator_.find(first, picture);
@@ -163,9 +163,9 @@ void GroupBuilder::add_related_pictures(const std::vector<RelatedPicture>& all) 
   }
 }
 
-// Adds the score of each pair of units, between the first members of each unit.
+// Adds the score of each pair of appearance groups, between the first members of each.
 void GroupBuilder::add_pairs(Group& group, const std::vector<std::uint32_t>& appearance_groups) {
-  constexpr std::size_t kMaxPairedGroups = 64;  // a larger group gets only the pairs with its first unit
+  constexpr std::size_t kMaxPairedGroups = 64;  // a larger group gets only the pairs with its first appearance group
   if (appearance_groups.size() < 2) return;
   const auto codes = [&](std::uint32_t appearance_group) {
     return library_.pictures[appearance_groups_[appearance_group].pictures[0]].data.codes;

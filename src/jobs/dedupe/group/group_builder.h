@@ -16,19 +16,19 @@
 
 namespace millrace::dedupe {
 
-// Similarity of the units of each pair; higher is more similar, below zero is no match.
+// Similarity of the appearance groups of each pair; higher is more similar, below zero is no match.
 struct AppearanceGroupScores {
   std::function<std::vector<float>(std::span<const ItemPair>)>
       group_scores;  // below zero unless the two may be in one group
   std::function<std::vector<float>(std::span<const ItemPair>)> pair_scores;  // whether or not they may be in one group
 };
 
-// Evidence that tells members of a group apart: the detailed check, or their bytes alone.
+// Evidence that distinguishes members of a group: the detailed check, or their bytes alone.
 enum class GroupEvidence : std::uint8_t { detailed_check, equal_bytes };
 
 class GroupBuilder {
  public:
-  // `appearance_group_of` holds the unit of each picture. All references must outlive the object.
+  // `appearance_group_of` holds the appearance group of each picture. All references must outlive the object.
   GroupBuilder(const DedupeOptions& options, SearchResult& result,
                const std::vector<AppearanceGroup>& appearance_groups,
                const std::vector<std::uint32_t>& appearance_group_of, const Origins& origins,
@@ -45,7 +45,7 @@ class GroupBuilder {
 
   // Adds a group for each set. One member is kept, and the others are removable unless the rule or the set keeps them.
   void add_sets(std::span<const DuplicateSet> sets, GroupEvidence evidence, RunContext& context);
-  // Adds one group per kind and leader, with the pictures that were checked against that leader. Nothing in it is
+  // Adds one group per kind and keeper, with the pictures that were checked against that keeper. None of its members is
   // removable.
   void add_related_pictures(const std::vector<RelatedPicture>& all);
   // Adds a group without removable members.

@@ -86,7 +86,7 @@ class Grouping {
       for (const std::uint32_t u : linked_sets[g]) group_of_[u] = g;
       add_candidate(linked_sets[g]);
     }
-    // Units that match no other may still hold copies.
+    // Appearance groups that match no other may still hold copies.
     for (std::uint32_t u = 0; u < appearance_groups_.size(); ++u) {
       if (group_of_[u] == kNone && appearance_groups_[u].files > 1) add_candidate({u});
     }
@@ -142,7 +142,7 @@ class Grouping {
   bool in_one_candidate(const ItemLink& link) const {
     return group_of_[link.a] == group_of_[link.b] && group_of_[link.a] != kNone;
   }
-  // A copy that a person told apart from its duplicates is left out.
+  // A copy that a person confirmed as distinct from its duplicates is left out.
   bool has_distinct_copies(std::uint32_t picture) const {
     return library_.pictures[picture].files.size() > 1 && distinct_copies_.count(picture) > 0;
   }
@@ -266,7 +266,7 @@ class Grouping {
     return pictures;
   }
 
-  // Adds a related pair. If the whole units may not be in one group, it shows their first parts that may.
+  // Adds a related pair. If the whole appearance groups may not be in one group, it shows their first parts that may.
   void add_related(const ItemLink& link) {
     const AppearanceGroup& a = appearance_groups_[link.a];
     const AppearanceGroup& b = appearance_groups_[link.b];
@@ -287,10 +287,10 @@ class Grouping {
   AppearanceGroupLinks appearance_group_links_;
   const std::vector<std::string> criteria_;
   ConfirmedDistinct confirmed_distinct_;
-  std::set<std::uint32_t> distinct_copies_;  // pictures whose copies a person told apart
+  std::set<std::uint32_t> distinct_copies_;  // pictures whose copies a person confirmed as distinct
   std::vector<Burst> bursts_;
   std::vector<ItemLink> links_;
-  std::vector<std::uint32_t> group_of_;  // of each unit
+  std::vector<std::uint32_t> group_of_;  // of each appearance group
   VerificationQueue found_;
   std::map<std::uint32_t, std::size_t> set_of_;  // set of each picture that was checked in detail
   Origins origins_;

@@ -11,8 +11,8 @@
 
 namespace millrace::dedupe {
 
-// Fills in the groups of `result` from its library and rule. Pictures are suggested for removal only after `looks`
-// checked them.
+// Fills in the groups of `result` from its library and rule. Pictures are suggested for removal only after
+// `comparator` checked them.
 void find_groups(const DedupeOptions& options, SearchResult& result, Catalog& catalog, PairComparator& comparator,
                  RunContext& context);
 

@@ -174,6 +174,7 @@ std::vector<ItemLink> boost_anchor_links(std::vector<ItemLink> links,
     const auto [at, fresh] = best.try_emplace(first ? links[i].b : links[i].a, i);
     if (!fresh && links[i].score > links[at->second].score) at->second = i;
   }
+  // docs/design/dense-groups.md gives the reasons for the constants of this file.
   constexpr float kAboveAll = 2;
   for (const auto& [item, link] : best) links[link].score += kAboveAll;
   return links;

@@ -32,6 +32,7 @@ using LinkScores = std::function<std::vector<float>(std::span<const ItemPair>)>;
 // always counts.
 using ItemRank = std::function<int(std::uint32_t)>;
 
+// docs/design/dense-groups.md gives the reasons for the constants of this file.
 inline constexpr std::size_t kMaxFullCluster = 64, kRepresentatives = 16;
 
 // Returns groups of at least two items, each sorted, in the order of their first items. `links` are pairs known to

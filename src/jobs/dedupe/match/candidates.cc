@@ -59,6 +59,7 @@ void CandidateIndex::for_each_batch(
     std::uint32_t first, const std::function<void(std::uint32_t, std::uint32_t, const CandidatePairs&)>& visit) const {
   // Larger batches need more memory for their pairs; smaller ones build the search tables more often. A million
   // appearances, in batches of 131,072 and 65,536, take 18 s.
+  // docs/design/similarity.md gives the reasons for the constants of this file.
   constexpr std::uint32_t kMaxBatch = 1 << 17, kMinBatch = 256;
   constexpr std::size_t kManyPairs = 1 << 21;
   run_with_backoff(first, rows(), {kMaxBatch, kMinBatch}, [&](std::uint64_t from, std::uint64_t to) {

@@ -1,6 +1,6 @@
 // Input: appearances (each the hash of a thumbnail and its codes), added one after another, and a candidate rule.
 // Output: the pairs of appearances that are worth comparing by their pixels.
-// Never: looks at pixels.
+// Never: reads pixels.
 //
 // Two appearances are a pair by their own codes alone, never by the order in which they came. So later runs add
 // appearances without comparing the earlier ones again.
@@ -31,7 +31,8 @@ struct CandidatePairs {
 
 class CandidateIndex {
  public:
-  // `crowds` is kept by reference. Within dense groups the search finds only the pairs that Crowds::compared() admits.
+  // `dense_groups` is kept by reference. Within dense groups the search finds only the pairs that
+  // DenseGroups::are_compared() admits.
   CandidateIndex(const MatchRule& rule, RunContext& context, const DenseGroups* dense_groups = nullptr);
 
   // Appends a row; no appearance comes twice.

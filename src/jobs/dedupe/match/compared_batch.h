@@ -9,7 +9,7 @@
 
 namespace millrace::dedupe {
 
-// Arguments of Catalog::put_joined() and Catalog::put().
+// Arguments of Catalog::put_compared_appearances() and Catalog::put().
 struct ComparedBatch {
   std::uint64_t rule = 0;
   std::vector<std::uint8_t> compared_appearances, codes;

@@ -7,6 +7,8 @@
 namespace millrace::dedupe {
 namespace {
 
+// docs/design/crops.md gives the reasons for the constants of this file.
+
 using Map = std::array<float, 6>;
 
 std::vector<crops::CropArea> boxes_of(const Thumbnail& thumbnail) {
@@ -54,7 +56,7 @@ similarity::Thumbnail squeeze_crop(const Thumbnail& of, const CropRect& cut) {
   return out;
 }
 
-// Maps coordinates of the whole picture to those of its part: each axis is scaled about its middle and shifted.
+// Maps coordinates of the whole picture to those of its crop: each axis is scaled about its middle and shifted.
 struct Axis {
   float scale, shift;
   Axis(int from, int to, int side)
@@ -76,7 +78,7 @@ struct CropCandidate {
   std::size_t part;
 };
 
-// Returns the parts of either picture that resemble the whole of the other, the nearest first.
+// Returns the crops of either picture that resemble the whole of the other, the most similar first.
 std::vector<CropCandidate> find_crop_candidates(const crops::CropCodes& first, const crops::CropCodes& second) {
   std::vector<CropCandidate> out;
   for (const bool in_second : {false, true}) {

@@ -29,7 +29,7 @@ struct ThumbnailFeatures {
   std::vector<crops::CropArea> boxes;
   crops::CropCodes codes;
 };
-// Returns nullopt where the thumbnail does not decode. Without wanted parts `codes` stays empty; fill_crop_codes()
+// Returns nullopt where the thumbnail does not decode. Without wanted crops `codes` stays empty; fill_crop_codes()
 // computes it later.
 std::optional<ThumbnailFeatures> compute_thumbnail_features(std::span<const std::uint8_t> jpeg, TransformKinds wanted);
 void fill_crop_codes(ThumbnailFeatures& picture, TransformKinds wanted);
@@ -43,7 +43,7 @@ struct CropMatch {
   // m1 x + m2 y, m3 + m4 x + m5 y) of the second after `orientation` is applied.
   std::array<float, 6> transform = {0, 1, 0, 0, 0, 1};
 };
-// Returns the best match among all parts with similar codes; the kind is `different` if no codes are similar.
+// Returns the best match among all crops with similar codes; the kind is `different` if no codes are similar.
 CropMatch compare_crops(const ThumbnailFeatures& first, const ThumbnailFeatures& second);
 
 // Finds the transform for the detailed check: between the whole upright images, or, where those differ, by a crop of

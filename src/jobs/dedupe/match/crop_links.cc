@@ -14,6 +14,8 @@
 namespace millrace::dedupe {
 namespace {
 
+// docs/design/crops.md gives the reasons for the constants of this file.
+
 // Key under which the catalog keeps the compared appearances.
 std::uint64_t crop_rule_key(TransformKinds wanted) {
   const std::string text = fmt::format("parts {} {} {}", crops::kVersion, wanted.crops, wanted.turned);
@@ -49,12 +51,12 @@ class CropComparator {
   std::vector<CatalogLink> links(const std::vector<Pair>& pairs) {
     std::vector<CatalogLink> out;
     if (pairs.empty()) return out;
-    Trace::Stage& stage = context_.trace.stage("compare parts", context_.executor.threads());
-    Progress progress(pairs.size() > 1000 ? context_.progress : ProgressStyle::none, "comparing parts", pairs.size());
+    Trace::Stage& stage = context_.trace.stage("compare crops", context_.executor.threads());
+    Progress progress(pairs.size() > 1000 ? context_.progress : ProgressStyle::none, "comparing crops", pairs.size());
     constexpr std::uint64_t kEach = 2 * (sizeof(ThumbnailFeatures) + (std::uint64_t{128} * 128 * 3));
     const auto batch =
         static_cast<std::size_t>(std::clamp<std::uint64_t>(context_.budget.largest_grant().count / 4 / kEach, 4, 1024));
-    const Reservation reservation = context_.budget.reserve({kEach * std::min(batch, pairs.size())}, "comparing parts");
+    const Reservation reservation = context_.budget.reserve({kEach * std::min(batch, pairs.size())}, "comparing crops");
     std::vector<CropMatch> met;
     for (std::size_t begin = 0; begin < pairs.size(); begin += batch) {
       const std::span some = std::span(pairs).subspan(begin, std::min(batch, pairs.size() - begin));
@@ -111,8 +113,8 @@ class CropComparator {
 std::vector<crops::CropCodes> codes_of(std::span<const std::uint64_t> appearances, TransformKinds wanted,
                                        Catalog& catalog, RunContext& context) {
   constexpr std::size_t kBatch = 4096;
-  Trace::Stage& stage = context.trace.stage("hash parts", context.executor.threads());
-  Progress progress(appearances.size() > 2 * kBatch ? context.progress : ProgressStyle::none, "hashing parts",
+  Trace::Stage& stage = context.trace.stage("hash crops", context.executor.threads());
+  Progress progress(appearances.size() > 2 * kBatch ? context.progress : ProgressStyle::none, "hashing crops",
                     appearances.size());
   std::vector<crops::CropCodes> out(appearances.size());
   std::vector<std::vector<std::uint8_t>> jpegs(std::min(kBatch, appearances.size()));
@@ -130,7 +132,7 @@ std::vector<crops::CropCodes> codes_of(std::span<const std::uint64_t> appearance
   return out;
 }
 
-// Appends the pairs in which a part of one picture may be the whole of another.
+// Appends the pairs in which a crop of one picture may be the whole of another.
 void append_crop_pairs(const CropCodeBatch& with_parts, const WholePictureTable& table,
                        std::span<const std::uint64_t> wholes, const Executor& executor, std::vector<Pair>& out) {
   for (const CropWholePair& pair : table.find_pairs(with_parts.codes, executor)) {
@@ -214,17 +216,17 @@ class CropLinkFinder {
   }
 
   void join(std::span<const std::uint64_t> fresh) {
-    const Reservation reservation = context_.budget.reserve(memory_of(fresh.size()), "parts of pictures");
+    const Reservation reservation = context_.budget.reserve(memory_of(fresh.size()), "crops of pictures");
     const CropCodeBatch part{{fresh.begin(), fresh.end()}, codes_of(fresh, wanted_, catalog_, context_)};
     std::vector<Pair> pairs;
     {
-      Trace::Stage& stage = context_.trace.stage("find parts", context_.executor.threads());
+      Trace::Stage& stage = context_.trace.stage("find crops", context_.executor.threads());
       const Span span(stage);
       const WholePictureTable wholes(part.codes, context_.executor);
       append_crop_pairs(part, wholes, part.appearances, context_.executor, pairs);
       for (std::size_t at = 0; at < join_.parts.size(); ++at) {
         const Reservation also =
-            context_.budget.reserve(memory_of(join_.parts[at].size() / sizeof(std::uint64_t)), "parts of pictures");
+            context_.budget.reserve(memory_of(join_.parts[at].size() / sizeof(std::uint64_t)), "crops of pictures");
         const CropCodeBatch other = load_previous_batch(at);
         append_crop_pairs(other, wholes, part.appearances, context_.executor, pairs);
         append_crop_pairs(part, WholePictureTable(other.codes, context_.executor), other.appearances, context_.executor,
@@ -310,7 +312,7 @@ class ShardedCropLinkSearch::Work {
     if (context_.budget.largest_grant() < bytes) {
       for (CachedBlock& each : kept_) each = {};
     }
-    return context_.budget.reserve(bytes, "parts of pictures");
+    return context_.budget.reserve(bytes, "crops of pictures");
   }
 
   // Returns block `number` of kBlockSize appearances with their codes. Caches it while memory allows.
@@ -326,7 +328,7 @@ class ShardedCropLinkSearch::Work {
     const auto kept = static_cast<std::uint64_t>(
         std::count_if(kept_.begin(), kept_.end(), [](const CachedBlock& each) { return each.first.has_value(); }));
     if ((kept + 1) * bytes.count < most && context_.budget.largest_grant() > bytes + memory_of(2 * kBlockSize))
-      room = context_.budget.reserve(bytes, "parts of pictures");
+      room = context_.budget.reserve(bytes, "crops of pictures");
     part.codes = codes_of(some, wanted_, catalog_, context_);
     if (!room) return latest_ = std::move(part);
     kept_[number] = {std::move(room), std::move(part)};
@@ -335,7 +337,7 @@ class ShardedCropLinkSearch::Work {
 
   // Finds pairs within `part`, and between it and all appearances before it.
   void find(const CropCodeBatch& part, std::size_t begin, std::vector<Pair>& out) {
-    Trace::Stage& stage = context_.trace.stage("find parts", context_.executor.threads());
+    Trace::Stage& stage = context_.trace.stage("find crops", context_.executor.threads());
     const Span span(stage);
     const WholePictureTable wholes(part.codes, context_.executor);
     append_crop_pairs(part, wholes, part.appearances, context_.executor, out);

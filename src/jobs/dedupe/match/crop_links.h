@@ -1,6 +1,6 @@
 // Input: the appearances of a library.
-// Output: links between an appearance and another that is a crop of it: a window, the content of a frame, or the image
-// on a screen. Also links to rotated or mirrored copies.
+// Output: links between an appearance and another that is a crop of it: a window, the content of a border, or the
+// image on a screen. Also links to rotated or mirrored copies.
 // Never: compares again the pairs that an earlier run compared: the catalog records which appearances were compared.
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace millrace::dedupe {
 
 // Returns links between these appearances, sorted, without repeats. `appearances` is sorted without repeats.
-// Appearances for which `left_out` is true take no part: in a dense group nearly every pair would match. New
+// Appearances for which `left_out` is true are skipped: in a dense group nearly every pair would match. New
 // appearances are compared with one another and with all in the catalog, one batch at a time, as in find_links().
 std::vector<CatalogLink> find_crop_links(std::span<const std::uint64_t> appearances, TransformKinds wanted,
                                          const std::function<bool(std::uint64_t)>& left_out, Catalog& catalog,

@@ -9,8 +9,9 @@
 namespace millrace::dedupe {
 namespace {
 
+// docs/design/dense-groups.md gives the reasons for the constants of this file.
 constexpr int kMaxLevel = 31;
-constexpr const char* kWhat = "pictures that many are near";
+constexpr const char* kWhat = "dense groups";
 
 // Limits of a close neighbour: the value of distance_of(), and the number of differing bits of dhash.
 constexpr std::size_t kMaxCloseDistance = 4;
@@ -196,7 +197,7 @@ bool DenseGroups::are_compared(std::uint64_t a, const Levels& of_a, const Thumbn
 
 DenseGroups find_dense_groups(std::span<const std::uint64_t> appearances, const CodeColumns& codes,
                               const MatchRule& rule, RunContext& context) {
-  Trace::Stage& stage = context.trace.stage("find crowds", 1, "a smaller radius in --match");
+  Trace::Stage& stage = context.trace.stage("find dense groups", 1, "a smaller radius in --match");
   const Span span(stage);
   std::vector<std::uint8_t> is_dense(appearances.size(), 0);
   {

@@ -1,6 +1,6 @@
 // Input: the appearances of a library, with their codes, and a candidate rule.
 // Output: which pairs are compared in dense groups, where comparing all pairs would be too much work. Examples are
-// blank scans, the frames of a video, and twenty thousand photos of one wall.
+// blank scans, the frames of a video, and twenty thousand photos of one poster.
 // Never: depends on anything but the library: not on the order of files, the contents of a catalog, or memory.
 //
 // An appearance is in a dense group when hundreds of others are near it. Such a member is compared with only some of
@@ -54,6 +54,7 @@ class DenseGroups {
 // (level kCloseSampleLevel or more). Close neighbours differ in less than 16 bits of the four hashes, and in at most 6
 // bits of dhash. Or the member has at least kMinNearNeighbors candidates by the rule in a sample of 1/1,024 (level
 // kNearSampleLevel or more). A few hundred pictures that share a horizon are not a dense group.
+// docs/design/dense-groups.md gives the reasons for the constants of this file.
 inline constexpr int kCloseSampleLevel = 6, kNearSampleLevel = 10;
 inline constexpr std::uint32_t kMinCloseNeighbors = 7, kMinNearNeighbors = 7;
 // Largest number of other appearances that a member is compared with at one distance.

@@ -17,7 +17,7 @@ similarity::Thumbnail pixels_of(const ArrayView& view, const char* name) {
   const Thumbnail thumbnail = make_thumbnail(image.data(), image.width(), image.height(), image.stride(),
                                              image.channels(), dedupe::kThumbnailSide);
   auto pixels = dedupe::decode_thumbnail_pixels(encode_thumbnail(thumbnail, dedupe::kMaxThumbnailBytes));
-  if (!pixels) throw Failure(ErrorCode::internal, "its thumbnail cannot be read again", name, "");
+  if (!pixels) throw Failure(ErrorCode::internal, "its thumbnail cannot be decoded", name, "");
   return *pixels;
 }
 

@@ -1,5 +1,5 @@
 // Input: pairs of appearances that might be the same picture.
-// Output: a verdict on each pair by its pixels; judgements() also keeps the verdicts in the catalog.
+// Output: a verdict on each pair by its pixels; compare_and_store() also keeps the verdicts in the catalog.
 // Never: decodes an image file: it compares the catalog's thumbnails.
 #pragma once
 

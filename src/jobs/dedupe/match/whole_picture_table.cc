@@ -12,6 +12,7 @@ constexpr std::size_t kKeys = std::size_t{1} << crops::kKeyBits;
 
 // Each key has eight cells by aspect ratio (16 log2 of width / height). A cell is 8 wide, like the range of ratios that
 // match one ratio. A portrait of 2:3 is 9 from a square. The outermost cells also hold all longer ratios.
+// docs/design/crops.md gives the reasons for the constants of this file.
 constexpr int kCells = 8;
 std::size_t cell_of(crops::CropCode key, int sides) {
   return static_cast<std::size_t>(key) * kCells + static_cast<std::size_t>((std::clamp(sides, -32, 31) + 32) / kCells);

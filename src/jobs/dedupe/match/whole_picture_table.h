@@ -1,9 +1,9 @@
-// Input: codes of whole pictures, and of parts of other pictures.
-// Output: candidate pairs of a part and a whole (kernels/crops/crops.h: meet()).
-// Never: looks at pixels.
+// Input: codes of whole pictures, and of crops of other pictures.
+// Output: candidate pairs of a crop and a whole (kernels/crops/crops.h: can_match()).
+// Never: reads pixels.
 //
 // The table lists each whole under its key and under all variants of the key that its doubtful signs allow. Within a
-// key, wholes are ordered by aspect ratio. A part is looked up under one key, among the wholes of about its own aspect
+// key, wholes are ordered by aspect ratio. A crop is searched under one key, among the wholes of about its own aspect
 // ratio.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace millrace::dedupe {
 
-// Row of the picture that has the part, and row of the whole in the table.
+// Row of the picture that has the crop, and row of the whole in the table.
 struct CropWholePair {
   std::uint32_t part = 0, whole = 0;
   friend bool operator==(const CropWholePair&, const CropWholePair&) = default;

@@ -52,7 +52,7 @@ class DuplicatesPage::Writer {
         thumbs_(thumbs_folder(output), output.readers(), output.has_existing_file()) {
     std::error_code ignored;
     if (fs::is_directory(fs::symlink_status(path_, ignored))) {
-      throw Failure(ErrorCode::conflict, "a folder stands where the page shall go", path_,
+      throw Failure(ErrorCode::conflict, "a folder already has the name of the page", path_,
                     "give the page another name");
     }
     std::string_view html = page_html();
@@ -119,7 +119,7 @@ class DuplicatesPage::Writer {
     try {
       work();
     } catch (const fs::filesystem_error& error) {
-      throw Failure(system_error("cannot work on the folder", error.path1().string(), error.code().value()));
+      throw Failure(system_error("cannot access the folder", error.path1().string(), error.code().value()));
     }
     broken_ = false;
   }

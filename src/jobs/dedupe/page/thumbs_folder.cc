@@ -142,7 +142,7 @@ bool ThumbsFolder::move_former_away() {
 
 void ThumbsFolder::refuse_foreign_folder() const {
   if (!exists(path_) || is_ours(path_)) return;
-  throw Failure(ErrorCode::conflict, "holds something else than the thumbnails of a page", path_,
+  throw Failure(ErrorCode::conflict, "contains other files than the thumbnails of a page", path_,
                 "move it away or give the page another name");
 }
 
@@ -155,7 +155,7 @@ void ThumbsFolder::publish() {
   if (::rename(fresh().c_str(), path_.c_str()) == 0) return;
   const int number = errno;
   roll_back();
-  throw Failure(system_error("cannot be put in place", path_, number));
+  throw Failure(system_error("cannot be renamed", path_, number));
 }
 
 void ThumbsFolder::roll_back() {

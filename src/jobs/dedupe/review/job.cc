@@ -14,15 +14,15 @@ namespace {
 
 class ReviewJob : public Job {
  public:
-  Arguments arguments() override { return {"RESULT", "what dedupe --json wrote", &inputs_, true, false}; }
+  Arguments arguments() override { return {"RESULT", "the file that dedupe --json wrote", &inputs_, true, false}; }
 
   // The job serves a page, and acts on pictures anywhere, so it cannot be sandboxed.
   bool can_be_sandboxed() const override { return false; }
   void describe(Settings& settings) override {
-    settings.set_heading("Serving");
-    settings.add_integer("port", "N", "listen to this port, of this machine alone; 0 takes one that is free",
+    settings.set_heading("Server");
+    settings.add_integer("port", "N", "listen on this port, reachable only from this machine; 0: any free port",
                          options_.port, 0, 65535);
-    settings.add_integer("max-pixels", "N", "refuse larger pictures, against decompression bombs",
+    settings.add_integer("max-pixels", "N", "skip pictures with more pixels, as protection against decompression bombs",
                          options_.files.max_pixels, 1, 100'000'000'000);
     options_.apply.action = "trash";
     describe_action_options(settings, options_.apply);
@@ -56,10 +56,9 @@ class ReviewJob : public Job {
     review.serve(server);
     Result out;
     const std::vector<std::string> undoable_journals = review.undoable_journals();
-    out.summary.emplace_back(review.reports().empty() ? "the review has ended; no file was changed"
-                             : undoable_journals.empty()
-                                 ? "the review has ended; what it carried out is all back"
-                                 : "the review has ended; what it carried out can be taken back:");
+    out.summary.emplace_back(review.reports().empty()    ? "the review has ended; no file was changed"
+                             : undoable_journals.empty() ? "the review has ended; all its actions were reversed"
+                                                         : "the review has ended; to undo its actions:");
     for (const std::string& journal : undoable_journals)
       out.summary.push_back(fmt::format("millrace dedupe undo {} --go", escape_unprintable(journal)));
     out.json = [runs = review.reports()] {
@@ -78,7 +77,8 @@ class ReviewJob : public Job {
     const auto text = read_text(options_.result, kMaxResultBytes);
     if (!text) throw Failure(text.error());
     if (text->size() > kMaxResultBytes)
-      throw Failure(ErrorCode::too_large, fmt::format("it is larger than {}", format_bytes(Bytes{kMaxResultBytes})),
+      throw Failure(ErrorCode::too_large,
+                    fmt::format("the file is too large; the limit is {}", format_bytes(Bytes{kMaxResultBytes})),
                     subject);
     found_ = read_saved_search(*text, subject);
     const std::vector<std::string> references = resolve_folders(options_.apply.references);
@@ -90,8 +90,9 @@ class ReviewJob : public Job {
     }
     const std::string catalog = catalog_path(options_.apply.catalog);
     if (!exists(catalog) && options_.apply.within.empty()) {
-      throw Failure(ErrorCode::not_found, "the catalogue of the search is not there, and without it no file is touched",
-                    escape_unprintable(catalog), "name that of the search with --catalog");
+      throw Failure(ErrorCode::not_found,
+                    "the catalog of the search was not found, and only files in it may be touched",
+                    escape_unprintable(catalog), "name the catalog of the search with --catalog");
     }
   }
 

@@ -31,7 +31,7 @@ constexpr std::string_view kStart = R"JS(
     const key = sessionStorage.getItem('millrace-key');
     const answer = key && await fetch('/data', {headers: {'X-Millrace-Key': key}});
     if (!answer || !answer.ok) {
-      stop('This address opens a review once, in one tab. Go back to that tab, or run millrace dedupe review again.');
+      stop('This address opens a review once, in one tab. Return to that tab, or run millrace dedupe review again.');
       return;
     }
     const lines = (await answer.text()).split('\n');

@@ -48,7 +48,7 @@ void write_file(const std::string& path, const std::string& text, Trust trust) {
 const char* words_of(Action action) {
   switch (action) {
     case Action::trash:
-      return "put into the trash";
+      return "moved to the trash";
     case Action::move:
       return "moved";
     case Action::hardlink:
@@ -102,7 +102,7 @@ LocalServer::Admission Review::admit(const HttpRequest& request) {
   if (!post && (request.path == "/" || request.path == "/page.js")) return {};
   if (post && request.path == "/enter") return {std::nullopt, kMaxEnterBytes};
   if (!has_key(request))
-    return {reject_request(403, "it has no key of this review", "open the address that the program printed"), 0};
+    return {reject_request(403, "the key of this review is missing", "open the address that the program printed"), 0};
   return {std::nullopt, post ? kMaxBodyBytes : 0, true};
 }
 
@@ -124,7 +124,7 @@ HttpResponse Review::handle(const HttpRequest& request) {
       done_ = true;
       return {200, "application/json", "{}"};
     }
-    return reject_request(404, "there is nothing under this address");
+    return reject_request(404, "nothing was found at this address");
   }
   if (path == "/") {
     const std::string nonce = make_random_token();
@@ -177,7 +177,8 @@ HttpResponse Review::enter(const HttpRequest& request) {
   // The token is valid once: a second visitor with the same address gets an error.
   bool expected = false;
   if (!is_same_secret(request.body, token_) || !entered_.compare_exchange_strong(expected, true))
-    return reject_request(403, "this address was used, or is another review's", "run millrace dedupe review again");
+    return reject_request(403, "this address was already used, or belongs to another review",
+                          "run millrace dedupe review again");
   alive_ = now();
   HttpResponse out;
   out.body = Json{{"key", key_}}.dump();
@@ -193,7 +194,7 @@ HttpResponse Review::serve_alignment(const HttpRequest& request) {
   const auto parts = split(request.path, '/');
   const auto first = parse_number(parts[2]), second = parse_number(parts[3]);
   if (!first || !second || *first >= found_.files.size() || *second >= found_.files.size())
-    return reject_request(404, "there is nothing under this address");
+    return reject_request(404, "nothing was found at this address");
   const auto met = pictures_.align(*first, *second);
   if (!met) return make_error_response(409, met.error());
   Json json = Json::object();
@@ -205,7 +206,7 @@ HttpResponse Review::serve_alignment(const HttpRequest& request) {
 HttpResponse Review::serve_picture(const HttpRequest& request) {
   const auto parts = split(request.path, '/');
   const auto id = parts.size() == 3 ? parse_number(parts[2]) : std::nullopt;
-  if (!id || *id >= found_.files.size()) return reject_request(404, "there is nothing under this address");
+  if (!id || *id >= found_.files.size()) return reject_request(404, "nothing was found at this address");
   const auto number = [&](const char* name) {
     const auto found = request.query.find(name);
     return static_cast<int>(found == request.query.end() ? 0 : parse_number(found->second).value_or(0));
@@ -218,7 +219,7 @@ HttpResponse Review::serve_picture(const HttpRequest& request) {
     return pictures_.make_region(*id, orientation, {number("x"), number("y"), number("w"), number("h")});
   };
   if (parts[1] != "thumb" && parts[1] != "picture" && parts[1] != "region")
-    return reject_request(404, "there is nothing under this address");
+    return reject_request(404, "nothing was found at this address");
   auto done = shown();
   if (!done) return make_error_response(409, done.error());
   return {
@@ -240,16 +241,16 @@ std::string Review::read_marks() const {
 
 HttpResponse Review::store_marks(const HttpRequest& request) {
   const Json marks = Json::parse_or_null(request.body);
-  if (!marks.is_object()) return reject_request(400, "the marks are no JSON object");
+  if (!marks.is_object()) return reject_request(400, "the marks are not a JSON object");
   const MutexLock lock(marks_mutex_);
   const auto is = [&](const char* name, std::uint64_t number) {
     return !marks.contains(name) || marks[name] == number;
   };
   if (!is("visit", visit_))
-    return reject_request(409, "another tab shows this review by now", "go on there, or load this page again");
+    return reject_request(409, "this review is open in another tab", "continue there, or reload this page");
   if (read_marks() != last_marks_)
-    return reject_request(409, "another review of this result keeps marks too",
-                          "end one of the two, and load this page again");
+    return reject_request(409, "another review of this result is also saving marks",
+                          "end one of the two reviews, and reload this page");
   // Marks may arrive in another order than they were sent.
   if (marks.contains("number") && marks["number"].is_number_unsigned()) {
     const auto number = marks["number"].get<std::uint64_t>();
@@ -266,24 +267,24 @@ HttpResponse Review::store_marks(const HttpRequest& request) {
 // files come from the result.
 std::string Review::make_decisions(const std::string& body) const {
   const auto wrong = [](const char* what) {
-    return Failure(ErrorCode::usage, what, "the decisions", "load the page again");
+    return Failure(ErrorCode::usage, what, "the decisions", "reload the page");
   };
   const Json json = Json::parse_or_null(body);
   if (!json.is_object() || !json.contains("decisions") || !json["decisions"].is_array())
-    throw wrong("they are of no form that is known");
+    throw wrong("their format is not supported");
   std::string out = "{\"millrace_decisions\": 1, \"decisions\": [";
   bool first = true;
   for (const Json& one : json["decisions"]) {
     const auto index = [&](std::size_t at, std::size_t count) {
       if (!one.is_array() || at >= one.size() || !one[at].is_number_unsigned() || one[at].get<std::uint64_t>() >= count)
-        throw wrong("they name what is not in this review");
+        throw wrong("they name a file or group that is not in this review");
       return one[at].get<std::size_t>();
     };
     const std::size_t g = index(0, found_.groups.size());
     const PageGroup& group = found_.groups[g];
     const std::size_t m = index(1, group.members.size());
     const PageMember& member = group.members[m];
-    if (one.size() < 3 || !one[2].is_string()) throw wrong("they are of no form that is known");
+    if (one.size() < 3 || !one[2].is_string()) throw wrong("their format is not supported");
     const Json more = one.size() > 3 && one[3].is_object() ? one[3] : Json::object();
     const auto flag = [&](const char* name) { return more.contains(name) && more[name] == true; };
     Json entry{
@@ -297,7 +298,7 @@ std::string Review::make_decisions(const std::string& body) const {
     if (more.contains("whole")) entry["whole_group"] = more["whole"];
     if (more.contains("with")) {
       if (!more["with"].is_number_unsigned() || more["with"].get<std::uint64_t>() >= group.members.size())
-        throw wrong("they name what is not in this review");
+        throw wrong("they name a file or group that is not in this review");
       entry["with"] = group.members[more["with"].get<std::size_t>()].hash;
     }
     out += (first ? "\n  " : ",\n  ") + entry.dump();
@@ -353,7 +354,7 @@ HttpResponse Review::carry_out(const HttpRequest& request) {
     return asked.contains("plan") && asked["plan"] == hash_plan(wanted, about);
   };
   if (apply.execute && !asked.contains("plan"))
-    return reject_request(409, "this was not listed", "look at what would be done first");
+    return reject_request(409, "these actions were not listed", "list the actions first");
   apply.decisions = data_path(
       fmt::format("reviews/{}.{}.json", hex_of_bytes(content_hash(wanted)), apply.execute ? "decisions" : "listed"));
   const Draft draft{apply.execute ? "" : apply.decisions};
@@ -380,14 +381,14 @@ std::string Review::hash_plan(const std::string& decisions, const ApplyReport& a
   return hex_of_bytes(content_hash(text));
 }
 
-// Handles {"run": a number that carry_out() gave, "go"}.
+// Handles {"run": a number that carry_out() returned, "go"}.
 HttpResponse Review::undo_run(const HttpRequest& request) {
   const ActionInProgress in_progress(actions_in_progress_);
   const MutexLock lock(acting_);
   const Json asked = Json::parse_or_null(request.body);
   if (!asked.is_object() || !asked.contains("run") || !asked["run"].is_number_unsigned() ||
       asked["run"].get<std::uint64_t>() >= runs_.size())
-    return reject_request(404, "this review carried out nothing of that number");
+    return reject_request(404, "this review has carried out no action of that number");
   const bool execute = asked.contains("go") && asked["go"] == true;
   Run& run = runs_[asked["run"].get<std::size_t>()];
   const ApplyReport applied = undo(run.journal, execute, options_.apply.trust(), context_);

@@ -22,7 +22,7 @@ struct ReviewOptions {
   std::string result;  // path of the result
   long long port = 0;  // 0: any free port
   PictureFileOptions files = make_scaled_gray_options();
-  ApplyOptions apply;  // the browser sets its decisions and `go`
+  ApplyOptions apply;  // the browser sets its decisions and `execute`
 };
 
 class Review {
@@ -67,7 +67,7 @@ class Review {
       cookie_name_;  // used on the server's thread, or constant after the start
   std::atomic<bool> entered_ = false, done_ = false;
   std::atomic<std::int64_t> alive_ = 0;  // time of the last sign from a page, by steady_clock
-  std::int64_t last_check_ = 0;          // time of the last call of ended()
+  std::int64_t last_check_ = 0;          // time of the last call of is_finished()
   std::atomic<int> actions_in_progress_ = 0;
   mutable Mutex acting_;  // held for one apply or undo at a time
   std::vector<std::string> reports_ MILLRACE_GUARDED_BY(acting_);

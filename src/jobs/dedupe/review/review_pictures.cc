@@ -131,8 +131,8 @@ Outcome<ReviewPictures::ServedImage> ReviewPictures::make_region(std::size_t id,
   part.width = std::min(wanted.width, width - part.left);
   part.height = std::min(wanted.height, height - part.top);
   if (part.width <= 0 || part.height <= 0 || part.width > kMaxRegionSide || part.height > kMaxRegionSide) {
-    return Error{ErrorCode::usage, "no such part of the picture can be shown", escape_unprintable(files_.at(id).path),
-                 fmt::format("ask for at most {} pixels a side that lie in it", kMaxRegionSide)};
+    return Error{ErrorCode::usage, "this region of the picture cannot be shown", escape_unprintable(files_.at(id).path),
+                 fmt::format("request at most {} pixels per side, inside the picture", kMaxRegionSide)};
   }
   return encode_region(**picture, map_to_upright(part, turn, (*picture)->width, (*picture)->height), turn,
                        {(*picture)->width, (*picture)->height});
@@ -220,9 +220,8 @@ Outcome<std::optional<ReviewPictures::Alignment>> ReviewPictures::align(std::siz
   if (!other) return other.error();
   if (met.orientation != Orientation::upright) *other = other->turned(met.orientation);
   return retry_after_freeing([&]() -> Outcome<std::optional<Alignment>> {
-    const auto memory =
-        context_.budget.wait_for({detailed_check::DetailedComparator::kMemory}, "laying pictures over each other",
-                                 [this] { return context_.cancel.cancelled(); });
+    const auto memory = context_.budget.wait_for({detailed_check::DetailedComparator::kMemory}, "aligning pictures",
+                                                 [this] { return context_.cancel.cancelled(); });
     if (!memory) return interrupted();
     detailed_check::DetailedComparator comparator;
     const detailed_check::Verdict verdict = comparator.compare(*one, *other, met.map);

@@ -45,7 +45,7 @@ class ReviewPictures {
   // Transform between two pictures, with the orientation of the second; nullopt if the two do not match.
   struct Alignment {
     Orientation turn = Orientation::upright;
-    std::array<float, 6> map{};  // to the second after `turn`, as in closelook::Verdict
+    std::array<float, 6> map{};  // to the second after `turn`, as in detailed_check::Verdict
   };
   Outcome<std::optional<Alignment>> align(std::size_t first, std::size_t second);
 
@@ -70,7 +70,7 @@ class ReviewPictures {
   const PictureFileOptions& options_;
   RunContext& context_;
   Trace::Stage& stage_;
-  Mutex mutex_;  // guards wholes_; held while a picture is decoded, so that two pages do not decode the same
+  Mutex mutex_;  // guards cached_; held while a picture is decoded, so that two pages do not decode the same
   std::list<CachedPicture> cached_ MILLRACE_GUARDED_BY(mutex_);  // the most recently used first
 };
 

@@ -34,7 +34,7 @@ class Object {
   std::string text(const char* key) const {
     const auto at = json_.find(key);
     if (!at) return "";
-    if (!at->is_string()) wrong(fmt::format("its {} is not a text", key));
+    if (!at->is_string()) wrong(fmt::format("its {} is not text", key));
     return at->get<std::string>();
   }
   std::uint64_t number(const char* key, std::uint64_t most) const {
@@ -113,7 +113,7 @@ PageMember parse_member(const Object& json) {
   out.exif = static_cast<int>(json.number("exif", kMaxCount));
   out.is_interchangeable = json.flag("as_good");
   for (const Json& kind : json.list("holds")) {
-    if (!kind.is_string()) json.wrong("what it holds is not text");
+    if (!kind.is_string()) json.wrong("its holds contain a value that is not text");
     out.holds.push_back(kind.get<std::string>());
   }
   out.damaged = json.flag("damaged");
@@ -125,7 +125,7 @@ PageMember parse_member(const Object& json) {
     if (place.size() != out.place.size()) json.wrong("its place does not have four sides");
     for (std::size_t i = 0; i < out.place.size(); ++i) {
       const double side = place[i].is_number() ? place[i].get<double>() : -1;
-      if (!(side >= 0 && side <= 1)) json.wrong("its place does not lie in it");
+      if (!(side >= 0 && side <= 1)) json.wrong("its place is not within the picture");
       out.place[i] = static_cast<float>(side);
     }
   }
@@ -157,7 +157,7 @@ GroupKind parse_kind(const Object& json) {
   for (const GroupKind kind : kGroupKinds) {
     if (name == name_of(kind)) return kind;
   }
-  json.wrong("it is of no kind that this version knows");
+  json.wrong("its kind is not supported by this version");
 }
 
 }  // namespace
@@ -166,7 +166,7 @@ SavedSearch read_saved_search(const std::string& text, const std::string& subjec
   const Json json = Json::parse_or_null(text);
   if (!json.is_object() || json.empty() || json.items()[0].key != kJsonMark || json.items()[0].value != "dedupe") {
     throw Failure(ErrorCode::bad_data, "this is not a result of millrace dedupe", subject,
-                  "name what millrace dedupe --json FILE wrote");
+                  "name a file that millrace dedupe --json FILE wrote");
   }
   const Object top(json, "", subject);
   SavedSearch out;
@@ -175,7 +175,8 @@ SavedSearch read_saved_search(const std::string& text, const std::string& subjec
   out.header.files = totals.number("files", kAny);
   out.header.pictures = out.header.files;
   out.header.reclaimable = totals.number("reclaimable_bytes", kAny);
-  out.header.rule = totals.text("rule");
+  if (const std::string rule = totals.text("rule"); !rule.empty())
+    out.header.rule = fmt::format("Pictures with similar hashes were found by the rule {}.", rule);
   out.header.unreadable = parse_files(top, "unreadable");
   out.header.damaged = parse_files(top, "damaged");
   std::unordered_map<std::string, std::uint32_t> id_of;
@@ -199,13 +200,13 @@ SavedSearch read_saved_search(const std::string& text, const std::string& subjec
         }
         const SavedFile& file = out.files[at->second];
         if (file.size != m.size || file.mtime_ns != m.mtime_ns || file.hash != m.hash)
-          member.wrong("another group says otherwise of this file");
+          member.wrong("another group has another size, time or hash for this file");
         const std::size_t number = out.groups.size() + 1;
-        if (std::exchange(seen_in[at->second], number) == number) member.wrong("it stands in its group twice");
+        if (std::exchange(seen_in[at->second], number) == number) member.wrong("it is in its group twice");
         ids.push_back(at->second);
       }
-      if (group.id.empty() || group.members.size() < 2) object.wrong("it has no id, or no two members");
-      if (!group_ids.insert(group.id).second) object.wrong("another group has its id");
+      if (group.id.empty() || group.members.size() < 2) object.wrong("it has no id, or fewer than two members");
+      if (!group_ids.insert(group.id).second) object.wrong("another group has the same id");
       for (const Object& pair : object.objects("pairs", "pair"))
         group.pairs.push_back(parse_pair(pair, group.members.size()));
       page.add(group);

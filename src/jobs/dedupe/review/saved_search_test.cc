@@ -68,19 +68,19 @@ TEST(Found, WhatIsWrongIsNamedWithItsPlace) {
            Case{"/groups/0/members/1/hash", "\"../../etc\"", "its hash is not 32 hexadecimal digits"},
            Case{"/groups/0/members/1/mtime_ns", "\"1e9\"", "its mtime_ns is not a whole number"},
            Case{"/groups/0/members/1/place", "[0, 0, 1]", "its place does not have four sides"},
-           Case{"/groups/0/members/1/place", "[0, 0, 1, 2]", "its place does not lie in it"},
+           Case{"/groups/0/members/1/place", "[0, 0, 1, 2]", "its place is not within the picture"},
            Case{"/groups/0/members/1/keep", "1", "its keep is neither true nor false"},
            Case{"/groups/0/members/1/companions", R"([{"path": "x"}])", "group 1, member 2, companion 1"},
            Case{"/groups/0/members/1", "[]", "it is not an object"},
            Case{"/groups/0/members/1", R"({"path": "/a.jpg"})", "its mtime_ns is not a whole number"},
            Case{"/groups/0/members", "{}", "its members is not a list"},
-           Case{"/groups/0/kind", "\"other\"", "it is of no kind that this version knows"},
+           Case{"/groups/0/kind", "\"other\"", "its kind is not supported"},
            Case{"/groups/0/id", "\"\"", "it has no id"},
-           Case{"/related/0/id", "\"1\"", "group 1: another group has its id"},
+           Case{"/related/0/id", "\"1\"", "group 1: another group has the same id"},
            Case{"/groups/0/pairs/0/b", "2", "pair 1: it does not name two members"},
            Case{"/groups/0/pairs/0/b", "0", "pair 1: it does not name two members"},
            Case{"/groups/0/pairs/0/score", "1.5", "its score is not from 0 to 1"},
-           Case{"/related/0/members/0/size", "6", "another group says otherwise of this file"},
+           Case{"/related/0/members/0/size", "6", "another group has another size, time or hash"},
            Case{"/totals", "[]", "totals: it is not an object"},
            Case{"/millrace", "\"latents\"", "this is not a result of millrace dedupe"},
        }) {
@@ -94,10 +94,10 @@ TEST(Found, WhatIsWrongIsNamedWithItsPlace) {
   }
   Json twice = result();
   twice["groups"][0]["members"][1] = twice["groups"][0]["members"][0];
-  EXPECT_THAT(problem(twice), HasSubstr("member 2: it stands in its group twice"));
+  EXPECT_THAT(problem(twice), HasSubstr("member 2: it is in its group twice"));
   Json alone = result();
   alone["groups"][0]["members"] = Json::array({alone["groups"][0]["members"][0]});
-  EXPECT_THAT(problem(alone), HasSubstr("no two members"));
+  EXPECT_THAT(problem(alone), HasSubstr("fewer than two members"));
   EXPECT_THAT(problem(Json::array()), HasSubstr("not a result"));
 }
 

@@ -1,6 +1,6 @@
 // Input: a library, and the folders named on the command line.
 // Output: the album of each file; optionally pictures split by album.
-// Never: looks at a picture.
+// Never: opens a picture.
 //
 // An album is a named folder with everything below it; of nested named folders the innermost counts. If only one folder
 // is named, its albums are each folder in it, and the files directly in it. A picture that was named itself is in the

@@ -12,7 +12,7 @@
 
 namespace millrace::dedupe {
 
-// Fills companions, has_raw and has_film of the files that represent assets, and removes `picture` from companions.
+// Fills companions, has_raw and has_video of the files that represent assets, and removes `picture` from companions.
 // Counts videos and sound that accompany no picture as not read. Afterwards Library::pictures list only files that
 // represent their asset; a picture may have none.
 void find_assets(Library& library);

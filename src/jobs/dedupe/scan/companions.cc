@@ -173,7 +173,8 @@ AssetAssignment assign_companions(const std::vector<AssetPicture>& shots, const 
     assets.raw_of[shown->shot] = raw->shot;
     assets.companion[raw->shot] = true;
   }
-  std::map<std::string, std::vector<std::uint32_t>> long_names;  // shots, by the part of their names that Takeout keeps
+  std::map<std::string, std::vector<std::uint32_t>>
+      long_names;  // shots, by the characters of their names that Takeout keeps
   if (std::any_of(others.begin(), others.end(), may_be_cut)) {
     for (std::uint32_t i = 0; i < shots.size(); ++i) {
       if (file_name(shots[i].path).size() > kMaxTakeoutName) long_names[cut_key(shots[i].path)].push_back(i);

@@ -26,7 +26,7 @@ bool is_video(const std::string& path);
 bool is_recording(const std::string& path);
 // True if one of `others` has the same extension and the same bytes.
 bool has_copy(const std::string& file, const std::vector<std::string>& others);
-// Returns the first recording of `gone`, the companions of a removable picture, without a copy among `stays`, the
+// Returns the first recording of `removed`, the companions of a removable picture, without a copy among `kept`, the
 // companions of the kept one. Empty if each has a copy.
 std::string find_recording_without_copy(const std::vector<std::string>& removed, const std::vector<std::string>& kept);
 

@@ -19,6 +19,7 @@ namespace millrace::dedupe {
 namespace {
 
 // Version of similarity::compare(). Increase it whenever equal thumbnails may give another result.
+// docs/design/similarity.md gives the reasons for the constants of this file.
 constexpr int kVerifierVersion = 3;
 // Version of the decoders. Increase it whenever a file may be decoded to other pixels, or its EXIF fields counted
 // otherwise, than before.
@@ -58,8 +59,8 @@ WalkResult listed_files(const DedupeOptions& options, InventoryCheck inventory_c
     const bool some = std::any_of(found.files.begin(), found.files.end(),
                                   [&](const FileEntry& file) { return is_inside(file.path, root); });
     if (some) continue;
-    throw Failure(ErrorCode::usage, fmt::format("it lists no file in {}", escape_unprintable(root)), "--inventory",
-                  "list all folders that are named, or leave this one out");
+    throw Failure(ErrorCode::usage, fmt::format("the inventory lists no file in {}", escape_unprintable(root)),
+                  "--inventory", "add the files of that folder to the inventory, or leave the folder out");
   }
   const auto before = [](const FileEntry& a, const FileEntry& b) { return a.path < b.path; };
   std::sort(found.files.begin(), found.files.end(), before);
@@ -110,7 +111,7 @@ std::vector<std::string> resolve_folders(const std::vector<std::string>& folders
   for (const std::string& folder : folders) {
     auto real = real_path(folder);
     if (!real) {
-      Error error = system_error("cannot be used", escape_unprintable(folder), errno);
+      Error error = system_error("cannot open the folder", escape_unprintable(folder), errno);
       error.code = ErrorCode::usage;
       error.remedy = "check the name";
       throw Failure(error);

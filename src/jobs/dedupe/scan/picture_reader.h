@@ -14,6 +14,7 @@
 namespace millrace::dedupe {
 
 // Length of a thumbnail's longer side in pixels, and the largest size of its JPEG in bytes.
+// docs/design/similarity.md gives the reasons for the constants of this file.
 inline constexpr int kThumbnailSide = 128;
 inline constexpr std::size_t kMaxThumbnailBytes = 4096;
 // The largest hash input is phash's 32 x 32. A shorter side of eight times that keeps hashes within a bit or two of a

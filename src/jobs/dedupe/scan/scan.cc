@@ -46,14 +46,14 @@ class Scan {
     }
     if (walked) walked(library_.files);
     {
-      const Span span(context_.trace.stage("recall", 1));
+      const Span span(context_.trace.stage("read catalog", 1));
       content_of_.resize(library_.files.size());
       known_.resize(library_.files.size(), 0);
       recall_files();
       recall_pictures();
     }
     read_fresh();
-    const Span span(context_.trace.stage("recall", 1));
+    const Span span(context_.trace.stage("read catalog", 1));
     assemble();
     if (options_.files.links.follow_symlinks) store_real_paths();
     return std::move(library_);
@@ -62,7 +62,7 @@ class Scan {
  private:
   using FileIndex = std::uint32_t;
 
-  // Calls body(begin, end) on as many parts of [0, count) as there are threads; on fewer if there is little to do.
+  // Calls body(begin, end) on as many ranges of [0, count) as there are threads; on fewer if there is little to do.
   void run_on_ranges(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body) const {
     constexpr std::size_t kWorthAThread = 10'000;
     const std::size_t parts =
@@ -206,7 +206,7 @@ class Scan {
                 return reader.read(index, of_size.at(files[index].entry.size) > 1, span);
               },
               "more threads, or a faster disk") |
-          chain::sink<Item>("catalogue", [&](const Item& item, Span&) {
+          chain::sink<Item>("write catalog", [&](const Item& item, Span&) {
             if (item->error && item->error->code == ErrorCode::cancelled) return;
             take(*item);
             progress.add(1, files[item->file].entry.size);
@@ -319,8 +319,8 @@ class Scan {
     for (std::size_t i = 0; i < library_.files.size(); ++i) {
       if (library_.files[i].picture != kNone || failure_of_.count(static_cast<FileIndex>(i)) > 0) continue;
       // The file that was to be decoded for all of its copies vanished in the meantime.
-      library_.unreadable.push_back(
-          {library_.files[i].entry.path, "a copy of it vanished while it was read; run the same command again"});
+      library_.unreadable.push_back({library_.files[i].entry.path,
+                                     "an identical file was removed while it was read; run the same command again"});
     }
   }
 

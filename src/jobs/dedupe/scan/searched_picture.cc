@@ -16,7 +16,7 @@ Outcome<PictureFingerprint> decode_searched_picture(const SearchedPicture& pictu
   if (!file) return file.error();
   if ((*file)->size() != picture.size || (*file)->mtime_ns() != picture.mtime_ns) {
     return Error{ErrorCode::conflict, "it changed since the search", escape_unprintable(picture.path),
-                 "search again, and review what that finds"};
+                 "run the search again, and review its result"};
   }
   FingerprintOptions wanted;
   wanted.upright = true;
@@ -33,10 +33,10 @@ Outcome<PictureFingerprint> decode_searched_picture(const SearchedPicture& pictu
   const int width = swapped ? out->info.full_height : out->info.full_width,
             height = swapped ? out->info.full_width : out->info.full_height;
   if (picture.width > 0 && (picture.width != width || picture.height != height)) {
-    return Error{
-        ErrorCode::conflict,
-        fmt::format("it has {} x {} pixels, and {} x {} were told of it", width, height, picture.width, picture.height),
-        escape_unprintable(picture.path), "search again, with another catalogue"};
+    return Error{ErrorCode::conflict,
+                 fmt::format("it has {} x {} pixels; expected {} x {}, as in the search result", width, height,
+                             picture.width, picture.height),
+                 escape_unprintable(picture.path), "run the search again with another --catalog"};
   }
   return out;
 }

@@ -10,6 +10,7 @@
 namespace millrace::dedupe {
 namespace {
 
+// docs/design/similarity.md gives the reasons for the constants of this file.
 constexpr int kMargin = 3;
 
 using Luma = std::array<std::uint8_t, similarity::kSide * similarity::kSide>;

@@ -55,8 +55,9 @@ std::string UnsupportedFiles::description() const {
     left -= files;
   }
   if (left > 0) parts.push_back(fmt::format("{} others", group_digits(left)));
-  return fmt::format("{} {} not read: {}", group_digits(files_),
-                     files_ == 1 ? "file of a kind that is" : "files of kinds that are", fmt::join(parts, ", "));
+  return fmt::format("{} {}: {}", group_digits(files_),
+                     files_ == 1 ? "file of a type that is not supported" : "files of types that are not supported",
+                     fmt::join(parts, ", "));
 }
 
 }  // namespace millrace::dedupe

@@ -20,7 +20,7 @@ class UnsupportedFiles {
   std::uint64_t files() const { return files_; }
   // Returns the kinds, those with most files first: ".psd", or "" for names without an extension.
   std::vector<std::pair<std::string, std::uint64_t>> kinds() const;
-  // Returns "12 files of kinds that are not read: 8 .psd, 4 .exr"; empty without any.
+  // Returns "12 files of types that are not supported: 8 .psd, 4 .exr"; empty if there are none.
   std::string description() const;
 
  private:

@@ -15,7 +15,7 @@
 namespace millrace::dedupe {
 namespace {
 
-// Forwards to another Looks, and records the pairs.
+// Forwards to another comparator, and records the pairs.
 class RecordingComparator : public PairComparator {
  public:
   explicit RecordingComparator(PairComparator& comparator) : comparator_(comparator) {}
@@ -69,7 +69,8 @@ CheckStageResult make_check_shards(const DedupeOptions& options, Catalog& catalo
   SearchResult found;
   found.library = load_library(options, catalog, context);
   found.rule = parse_rule(options.match, options.verify, found.library.pictures.size());
-  if (found.library.decoded > 0) spdlog::info("{} pictures were not known and were read", found.library.decoded);
+  if (found.library.decoded > 0)
+    spdlog::info("{} pictures were not in the catalog and were read", found.library.decoded);
   FilePairComparator comparator(options, found.library, catalog, context);
   CheckStageResult out;
   context.executor.run([&] {

@@ -76,7 +76,7 @@ std::uint64_t first_row_of(std::uint64_t shard, std::uint64_t shards, std::uint6
 CompareStageResult make_compare_shards(const DedupeOptions& options, Catalog& catalog, RunContext& context) {
   const Library library = load_library(options, catalog, context);
   const MatchRule rule = parse_rule(options.match, options.verify, library.pictures.size());
-  if (library.decoded > 0) spdlog::info("{} pictures were not known and were read", library.decoded);
+  if (library.decoded > 0) spdlog::info("{} pictures were not in the catalog and were read", library.decoded);
   const Appearances all(library);
   const CheckpointSpec spec = checkpoint_of(all, options, rule);
   CompareStageResult out;

@@ -17,7 +17,7 @@
 namespace millrace::dedupe {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "words in lines are not turned");
+static_assert(std::endian::native == std::endian::little, "words in lines are not swapped");
 
 // Bytes per line before base64: a multiple of the size of a record.
 constexpr std::size_t kBytesPerLine = 48 * 1024;
@@ -76,8 +76,8 @@ std::optional<std::string> bytes_in(const Json& line, const char* name) {
   return !at || !at->is_string() ? std::nullopt : from_base64(at->get<std::string>());
 }
 
-// True if the catalog could hold the batch: rows of words, sorted by the first word, which is an appearance. There is
-// one code per row, or none.
+// True if the catalog could hold the batch: rows of words, sorted by the first word, which is a thumbnail digest. There
+// is one code per row, or none.
 bool is_storable(const ComparedBatch& part) {
   const std::size_t row = part.codes.empty() ? sizeof(PackedCodes) : sizeof(std::uint64_t);
   const std::size_t rows = part.compared_appearances.size() / row;

@@ -1,6 +1,6 @@
 // Input: results of comparing a range of pictures; or untrusted lines that claim such results.
 // Output: the results as lines of JSON; or the results that such lines hold.
-// Never: makes a line longer than kLongestLine; accepts a batch or a shard without its last line, or a batch that no
+// Never: makes a line longer than kMaxLineBytes; accepts a batch or a shard without its last line, or a batch that no
 // catalog could hold.
 //
 // Lines of a batch are {"rule": "...", "joined": base64}, {"rule", "codes"} and {"rule", "links"}, each as often as

@@ -26,7 +26,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& folder, ErrorCode code, const std::string& what) {
   throw Failure(code, what, escape_unprintable(folder),
-                "name the folder that millrace dedupe --stage has made with this version, whole and unchanged");
+                "name a complete and unchanged folder that this version wrote with millrace dedupe --stage");
 }
 
 std::string value_of(const Attributes& attributes, const char* name) {
@@ -133,7 +133,7 @@ class StageImporter {
             ? join.there[number] == part.compared_appearances
             : catalog_.put_compared_appearances(part.rule, number, part.compared_appearances, part.links, part.codes);
     if (!join.is_continued)
-      spdlog::info("the catalogue knows other pictures that were compared: these are compared again");
+      spdlog::info("the catalog has comparisons of other pictures: the imported pictures are compared again");
   }
   // Keeps the result that the catalog has of a content, whatever name a line gives it. For a new content the first line
   // counts.
@@ -196,7 +196,7 @@ void import_lines(const StageFolder& stage, Trust trust, StageImporter& importer
   lines->set_cancelled([&context] { return context.cancel.cancelled(); });
   const bool files = kind.import_lines == &StageImporter::import_file,
              compared = kind.import_lines == &StageImporter::import_compared;
-  Progress progress(context.progress, "taking over", files ? stage.count : 0);
+  Progress progress(context.progress, "importing", files ? stage.count : 0);
   std::uint64_t count = 0;
   const auto taken = for_each_line(*lines, kMaxLineBytes, [&](const std::string& line) {
     ++count;
@@ -207,11 +207,11 @@ void import_lines(const StageFolder& stage, Trust trust, StageImporter& importer
   importer.end();
   context.throw_if_cancelled();
   if (!taken) throw Failure(taken.error());
-  if (!*taken) refuse(stage.named, ErrorCode::bad_data, std::string(kind.lines) + " holds a line that no run writes");
+  if (!*taken) refuse(stage.named, ErrorCode::bad_data, std::string(kind.lines) + " has an invalid line");
   if ((files || compared) && count != stage.count) {
     refuse(stage.named, ErrorCode::bad_data,
-           fmt::format("{} has lines for {} {} of {}", kind.lines, group_digits(count), kind.count,
-                       group_digits(stage.count)));
+           fmt::format("{} is incomplete: found {} of {} {}", kind.lines, group_digits(count),
+                       group_digits(stage.count), kind.count));
   }
 }
 
@@ -219,11 +219,11 @@ void import_lines(const StageFolder& stage, Trust trust, StageImporter& importer
 void refuse_incomplete(const std::string& named) {
   if (exists(named)) return;
   if (exists(RunFolder(named).name())) {
-    throw Failure(ErrorCode::conflict, "it is not finished", escape_unprintable(named),
-                  "run its parts; millrace finish names those that are missing");
+    throw Failure(ErrorCode::conflict, "the stage is not complete", escape_unprintable(named),
+                  "run the missing shards; millrace finish lists them");
   }
-  throw Failure(ErrorCode::not_found, "it is not there", escape_unprintable(named),
-                "name the folder that millrace dedupe --stage has made");
+  throw Failure(ErrorCode::not_found, "the folder was not found", escape_unprintable(named),
+                "name a folder that millrace dedupe --stage wrote");
 }
 
 StageFolder open_stage(const std::string& named, Trust trust) {
@@ -235,13 +235,13 @@ StageFolder open_stage(const std::string& named, Trust trust) {
     return made_of && !value_of(*made_of, one.mark).empty();
   });
   if (kind == kStageFormats.end() || folder.ends_with(".shards"))
-    refuse(named, ErrorCode::bad_data, "it is not what a stage of dedupe makes");
+    refuse(named, ErrorCode::bad_data, "this is not the output of a dedupe stage");
   if (value_of(*made_of, "pictures") != catalog_key().pictures)
-    refuse(named, ErrorCode::conflict, "it was made by a version that decodes or hashes otherwise");
+    refuse(named, ErrorCode::conflict, "it was made by a version that decodes or hashes differently");
   if (kind->mark == kCompareMark && value_of(*made_of, "verdicts") != catalog_key().verdicts)
-    refuse(named, ErrorCode::conflict, "it was made by a version that compares otherwise");
+    refuse(named, ErrorCode::conflict, "it was made by a version that compares differently");
   const auto count = count_of(*kind, *made_of);
-  if (!count) refuse(named, ErrorCode::bad_data, fmt::format("it does not say of how many {} it is", kind->count));
+  if (!count) refuse(named, ErrorCode::bad_data, fmt::format("its number of {} is missing", kind->count));
   return {named, folder, kind, *count};
 }
 
@@ -261,7 +261,7 @@ void import_stages(const std::vector<std::string>& folders, Trust trust, const s
   if (folders.empty()) return;
   std::vector<StageFolder> stages;
   for (const std::string& named : folders) stages.push_back(open_stage(named, trust));
-  // Comparisons are imported only for known pictures, so the read stages come first.
+  // Comparisons are imported only for cataloged pictures, so the read stages come first.
   std::stable_sort(stages.begin(), stages.end(), [](const auto& a, const auto& b) { return a.kind < b.kind; });
   catalog.put_unconfirmed_copies(true);
   StageImporter importer(files, catalog);

@@ -35,8 +35,7 @@ ReadStageResult make_read_shards(const DedupeOptions& options, RunContext& conte
   std::vector<FileEntry> files;
   for (LibraryFile& file : walk_library(options, context, InventoryCheck::trusted).files)
     files.push_back(std::move(file.entry));
-  if (files.empty())
-    throw Failure(ErrorCode::not_found, "there is no picture in what was named", "", "name a folder of pictures");
+  if (files.empty()) throw Failure(ErrorCode::not_found, "no picture was found", "", "name a folder of pictures");
   const PictureReader reader(options, context);
   ReadStageResult out;
   struct Item {

@@ -70,7 +70,7 @@ bool read_picture(const Json& json, FileReadResult& out) {
     if (!read_number(codes[i].get<std::string>(), picture.codes[i])) return false;
   }
   out.thumbnail.assign(thumbnail.begin(), thumbnail.end());
-  // The appearance is a key, so it is computed here and not taken from the line.
+  // The thumbnail digest is a key, so it is computed here and not taken from the line.
   picture.thumbnail_digest = compute_thumbnail_digest(out.thumbnail, picture.codes);
   return true;
 }

@@ -10,7 +10,7 @@
 
 namespace millrace::dedupe {
 
-// Stores the shards; a row of the dataset is one shard, and one part of the output.
+// Stores the shards; each row of the dataset is one shard of the output.
 StoredLines store_shards(const CheckpointSpec& spec, const std::function<std::string(std::uint64_t)>& lines_of,
                          RunContext& context);
 

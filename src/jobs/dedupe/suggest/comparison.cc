@@ -7,6 +7,7 @@ namespace {
 
 // Version of the verdicts. Increase it whenever the same pictures may be judged differently. Changes of the transform
 // between them are covered by crops::kVersion.
+// docs/design/detailed-check.md gives the reasons for the constants of this file.
 constexpr std::uint32_t kJudgement = 19;
 constexpr std::uint32_t kComparisonVersion = 100 * kJudgement + crops::kVersion;
 static_assert(crops::kVersion < 100);
@@ -16,7 +17,7 @@ struct ComparisonRecord {
   std::uint8_t seen;  // bits: 1 decoded, 2 in sRGB, 4 and 8 first and second saved again, 16 and 32 first and second
                       // sharper, 64 one shows all
   std::uint8_t same_pixels, kind, contained, enlarged, first_framed, second_framed;
-  std::uint8_t searched_crops;  // 0: no search for parts; else 1, plus 2 for crops and 4 for rotated or mirrored ones
+  std::uint8_t searched_crops;  // 0: no search for crops; else 1, plus 2 for crops and 4 for rotated or mirrored ones
   float scale;
   std::array<float, 4> first_place, second_place;
 };

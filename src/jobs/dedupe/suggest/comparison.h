@@ -1,6 +1,6 @@
 // Input: the result of the detailed check of two pictures, or its record in the catalog.
 // Output: the same in the other form; and whether one of the two pictures is removable in favour of the other.
-// Never: looks at a picture.
+// Never: decodes a picture.
 #pragma once
 
 #include <array>
@@ -28,9 +28,9 @@ struct Comparison {
   // camera.
   bool first_saved_again = false, second_saved_again = false;
   bool first_framed = false, second_framed = false;  // only this one has a plain frame around the common content
-  // Place of the largest difference, in shares of each picture's sides: left, top, right, bottom.
+  // Region of the largest difference, in shares of each picture's sides: left, top, right, bottom.
   std::array<float, 4> first_place{}, second_place{};
-  // Parts that were searched because the whole images differ. They determine the transform between the images. nullopt
+  // Crops that were searched because the whole images differ. They determine the transform between the images. nullopt
   // if the whole images match.
   std::optional<TransformKinds> searched_crops{};
 

@@ -37,7 +37,7 @@ const char* name_better_holding(const std::vector<ExtraData>& extra_data) {
   return describe_extra_data(std::find_if(extra_data.begin(), extra_data.end(), is_better_holding)->what);
 }
 
-// True for a phone's own HEIF file. A larger JPEG was made from it.
+// True for a phone's original HEIF file. A larger JPEG was made from it.
 bool is_cameras_heif(const Library& library, const Origins& origins, std::uint32_t file) {
   constexpr int kCameraOriginal = 4;
   const CatalogPicture& picture = picture_of(library, file);
@@ -97,11 +97,11 @@ std::string value_of(const Library& library, const std::string& criterion, std::
 std::string explain_keeping(const Library& library, const Origins& origins, const std::string& criterion,
                             std::uint32_t best, std::uint32_t next) {
   if (criterion == "reference") return "in a reference folder";
-  if (criterion == "whole") return "the whole one; the other is damaged";
+  if (criterion == "whole") return "not damaged; the other one is";
   if (criterion == "held") return fmt::format("has {}", name_better_holding(origins.find_provenance(best).extra_data));
   if (criterion == "preferred") return "preferred";
   if (criterion == "raw") return "has its RAW file";
-  if (criterion == "original") return "nearest to what the camera wrote";
+  if (criterion == "original") return "closest to the camera's original";
   if (criterion == "given") return "has stars, keywords, names or a place";
   if (criterion == "bytes" && is_cameras_heif(library, origins, best) && !is_cameras_heif(library, origins, next))
     return "the camera's own HEIF file";
@@ -122,18 +122,18 @@ std::string explain_removal(const Library& library, const Origins& origins, cons
                             std::uint32_t kept, std::uint32_t file) {
   const std::string name = name_of_file(library, kept, file);
   if (criterion == "reference") return fmt::format("{} is in a reference folder", name);
-  if (criterion == "whole") return fmt::format("damaged; {} is whole", name);
+  if (criterion == "whole") return fmt::format("damaged; {} is not", name);
   if (criterion == "held")
     return fmt::format("{} has {}", name, name_better_holding(origins.find_provenance(kept).extra_data));
   if (criterion == "preferred") return fmt::format("{} is preferred", name);
   if (criterion == "raw") return fmt::format("{} has its RAW file", name);
-  if (criterion == "original") return fmt::format("{} is nearer to what the camera wrote", name);
+  if (criterion == "original") return fmt::format("{} is closer to the camera's original", name);
   if (criterion == "given") return fmt::format("{} has more stars, keywords, names or places", name);
   if (criterion == "pixels") return fmt::format("fewer pixels than {}: {}", name, value_of(library, criterion, file));
   if (criterion == "bytes" && is_cameras_heif(library, origins, kept) && !is_cameras_heif(library, origins, file))
     return fmt::format("{} is the camera's own HEIF file", name);
   if (criterion == "bytes") return fmt::format("smaller file than {}: {}", name, value_of(library, criterion, file));
-  if (criterion == "exif") return fmt::format("less EXIF than {}", name);
+  if (criterion == "exif") return fmt::format("fewer EXIF fields than {}", name);
   if (criterion == "oldest") return fmt::format("{} is older", name);
   if (criterion == "shortest") return fmt::format("{} has the shorter path", name);
   return fmt::format("{} comes first by name", name);
@@ -198,7 +198,7 @@ std::vector<GroupMember> rank_members(const Library& library, const Origins& ori
       m.why = "its RAW file has no copy";
     } else if (file.has_video && !kept.has_video) {
       m.keep = true;
-      m.why = "its film has no copy";
+      m.why = "its video has no copy";
     } else if (const std::string alone = find_recording_without_copy(file.companions, kept.companions);
                !alone.empty()) {
       m.keep = true;
@@ -209,7 +209,7 @@ std::vector<GroupMember> rank_members(const Library& library, const Origins& ori
     } else if (!kept_whole && picture_of(library, m.file).damage.empty()) {
       // This happens only if the criteria were changed, or if the reference itself is damaged.
       m.keep = true;
-      m.why = "whole; the one kept is damaged";
+      m.why = "not damaged; the kept one is";
     } else if (const auto decided = deciding(best.file, m.file); decided.first > 0) {
       m.why = fmt::format("{} {}", keeper.why_not(file.picture), name_of_file(library, best.file, m.file));
     } else {
@@ -223,7 +223,7 @@ void warn_of_losses(const Library& library, const Origins& origins, const Keeper
                     std::vector<GroupMember>& members) {
   std::string& out = members[0].warning;
   for (const char* criterion : {"pixels", "given", "exif"}) {
-    // For a crop of the leader and for an enlargement, the number of pixels says nothing.
+    // For a crop of the keeper and for an enlargement, the number of pixels means nothing.
     if (keeper.picture != kNone && criterion == std::string_view("pixels")) continue;
     for (const GroupMember& m : members) {
       if (m.keep || compare_by_criterion(library, origins, criterion, members[0].file, m.file) <= 0) continue;
@@ -252,7 +252,7 @@ void keep_one_file_per_picture(const Library& library, std::vector<GroupMember>&
     const auto [at, fresh] = first.try_emplace(library.files[m.file].picture, m.file);
     if (m.keep) continue;
     m.keep = fresh;
-    m.why = fresh ? "not looked at closely"
+    m.why = fresh ? "not checked in detail"
                   : fmt::format("the same bytes as {}", name_of_file(library, at->second, m.file));
   }
 }

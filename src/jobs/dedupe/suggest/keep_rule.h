@@ -18,7 +18,7 @@ struct GroupMember {
   // For the member to keep: what a removable member has more of. For an altered member: a note that it and the first
   // were once the same file.
   std::string warning{};
-  // For an altered picture: the place that differs from the group's other picture, in shares of its sides: left, top,
+  // For an altered picture: the region that differs from the group's other picture, in shares of its sides: left, top,
   // right, bottom.
   std::array<float, 4> place{};
   int user_metadata_score = 0;         // score of the data that people added (origins.h)
@@ -47,10 +47,10 @@ std::pair<int, std::string> compare_by_keep_rule(const Library& library, const O
 struct Keeper {
   std::uint32_t picture = kNone;
   const char* why = "";  // reason for its first file
-  // Words for a picture that the rule prefers; the leader's name follows them.
+  // Words for a picture that the rule prefers; the keeper's name follows them.
   std::function<const char*(std::uint32_t picture)> why_not;
 };
-// Names content that a file holds besides its picture and that the other lacks: "its film". Empty if nothing is
+// Names content that a file holds besides its picture and that the other lacks: "its video". Empty if nothing is
 // lacking.
 std::string name_uncopied_holding(const Library& library, const Origins& origins, std::uint32_t file,
                                   std::uint32_t other);

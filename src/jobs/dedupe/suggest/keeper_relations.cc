@@ -49,7 +49,7 @@ bool KeeperRelations::are_interchangeable(std::uint32_t keeper, std::uint32_t pi
 KeepReason KeeperRelations::find_keep_reason(std::uint32_t keeper, std::uint32_t picture) const {
   if (find_relation(keeper, picture) == RelationToKeeper::contains && !are_same_shot(keeper, picture))
     return KeepReason::whole;
-  // A leader that gives way for its frame or its pixels must have no more detail.
+  // A keeper that is replaced for its frame or its pixels must have no more detail.
   if (!are_interchangeable(keeper, picture)) return KeepReason::by_rule;
   const Comparison& comparison = *comparator_.find(keeper, picture);
   if (is_source(picture, keeper, comparison))
@@ -71,7 +71,7 @@ bool KeeperRelations::is_source(std::uint32_t picture, std::uint32_t copy, const
 std::optional<BetterKeeper> KeeperRelations::find_better_keeper(std::uint32_t keeper, KeepReason keep_reason,
                                                                 std::span<const std::uint32_t> left) const {
   if (is_reference(keeper)) return std::nullopt;
-  bool preferred = true;  // true while `p` is preferred to the leader by the rule
+  bool preferred = true;  // true while `p` is preferred to the keeper by the rule
   for (const std::uint32_t p : left) {
     if (p == keeper) {
       preferred = false;

@@ -126,7 +126,7 @@ RawData raw_data_of(const std::string& path, DecodeOptions decoding, Budget& bud
   if (whole) return {whole->damaged ? whole->damage : ""};
   const Error& error = whole.error();
   if (error.code == ErrorCode::bad_data) return {error.what};
-  return {fmt::format("its RAW data was not looked at: {}", error.what), false};
+  return {fmt::format("its RAW data was not checked: {}", error.what), false};
 }
 
 // Adds to a picture the videos that have its Live Photo identifier, and removes those of another.

@@ -15,17 +15,17 @@
 
 namespace millrace::dedupe {
 // Pairs with one picture in common, which is decoded once.
+struct FilePairComparator::OtherPicture {
+  std::uint32_t picture;
+  Orientation orientation = Orientation::upright;  // of the picture with the higher index
+  std::array<float, 6> meeting{};                  // transform from the lower index to the higher
+  Comparison comparison;
+  UnshownData unshown{};  // content that this check found and does not show
+};
 struct FilePairComparator::Task {
-  struct Other {
-    std::uint32_t picture;
-    Orientation orientation = Orientation::upright;  // of the picture with the higher index
-    std::array<float, 6> meeting{};                  // transform from the lower index to the higher
-    Comparison comparison;
-    UnshownData unshown{};  // content that this check found and does not show
-  };
   std::uint32_t anchor;
-  std::vector<Other> others;
-  UnshownData unshown{};  // of the leader
+  std::vector<OtherPicture> others;
+  UnshownData unshown{};  // of the keeper
 };
 
 FilePairComparator::FilePairComparator(const DedupeOptions& options, const Library& library, Catalog& catalog,
@@ -57,13 +57,13 @@ bool FilePairComparator::have_same_profile(std::uint32_t a, std::uint32_t b) con
   return one.profile == other.profile;
 }
 
-namespace {
-
 struct CheckedPicture {
   detailed_check::PreparedPicture picture;
   UnshownData unshown;
   std::string path;
 };
+
+namespace {
 
 // Decodes the upright picture; nullopt if none of its files decodes completely any more.
 std::optional<CheckedPicture> decode_upright(const Library& library, std::uint32_t picture,
@@ -116,88 +116,100 @@ void FilePairComparator::detect_resave(std::uint32_t first, std::uint32_t second
   (first_is_larger ? comparison.first_saved_again : comparison.second_saved_again) = true;
 }
 
+bool FilePairComparator::have_same_pixels(std::uint32_t a, std::uint32_t b) const {
+  const DecodeOptions decoding = decode_options(options_.files, context_);
+  const auto hash = [&](std::uint32_t picture) {
+    return hash_pixels(library_.files[library_.pictures[picture].files[0]].entry.path, decoding, context_.budget);
+  };
+  const auto one = hash(a), other = hash(b);
+  return one && other && *one == *other;
+}
+
 void FilePairComparator::compare_task(Task& task, detailed_check::DetailedComparator& detailed_comparator,
                                       Span& span) const {
   const auto anchor = decode_upright(library_, task.anchor, options_, context_, span);
-  for (Task::Other& other : task.others) {
+  for (OtherPicture& other : task.others) {
     if (!anchor || context_.cancel.cancelled()) return;
     const auto picture = decode_upright(library_, other.picture, options_, context_, span);
     if (!picture) continue;
     task.unshown = anchor->unshown;
     other.unshown = picture->unshown;
-    const bool leads = task.anchor < other.picture;
-    const CheckedPicture &lower = leads ? *anchor : *picture, &higher = leads ? *picture : *anchor;
-    Comparison& comparison = other.comparison;
-    comparison.seen = true;
-    comparison.in_srgb = colours_.at(task.anchor).known && colours_.at(other.picture).known;
-    // Two files may differ in content that is not compared.
-    const bool first_shows_less = lower.unshown.any(), second_shows_less = higher.unshown.any();
-    const bool another = lower.unshown.is_another_picture() || higher.unshown.is_another_picture();
-    comparison.one_shows_all = first_shows_less != second_shows_less;
-    if (another || (first_shows_less && second_shows_less)) continue;
-    // Pictures of one profile are compared by their values, so colours that sRGB lacks are told apart.
-    const bool one_profile = have_same_profile(task.anchor, other.picture);
-    const bool one_size = lower.picture.raster().full_width == higher.picture.raster().full_width &&
-                          lower.picture.raster().full_height == higher.picture.raster().full_height;
-    if (!one_profile && one_size && lower.picture.raster().rgb == higher.picture.raster().rgb) {
-      // The values are equal, but mean other colours.
-      comparison.kind = detailed_check::DifferenceKind::toned;
-      continue;
-    }
-    std::optional<detailed_check::PreparedPicture> lower_in_srgb, higher_in_srgb, by_turning;
-    if (!one_profile) {
-      lower_in_srgb = convert_to_srgb(lower);
-      higher_in_srgb = convert_to_srgb(higher);
-      if (!lower_in_srgb || !higher_in_srgb) comparison.seen = false;
-      if (!comparison.seen) continue;
-    }
-    const detailed_check::PreparedPicture& first = lower_in_srgb ? *lower_in_srgb : lower.picture;
-    const detailed_check::PreparedPicture& second_upright = higher_in_srgb ? *higher_in_srgb : higher.picture;
-    if (other.orientation != Orientation::upright) by_turning = second_upright.turned(other.orientation);
-    const detailed_check::PreparedPicture& second = by_turning ? *by_turning : second_upright;
-    const detailed_check::PictureRaster &one = first.raster(), &two = second.raster();
-    if (one_profile && other.orientation == Orientation::upright && one_size && !comparison.one_shows_all &&
-        one.rgb == two.rgb) {
-      const DecodeOptions decoding = decode_options(options_.files, context_);
-      const auto path = [&](std::uint32_t picture) {
-        return library_.files[library_.pictures[picture].files[0]].entry.path;
-      };
-      const auto a = hash_pixels(path(task.anchor), decoding, context_.budget),
-                 b = hash_pixels(path(other.picture), decoding, context_.budget);
-      comparison.same_pixels = a && b && *a == *b;
-    }
-    if (comparison.same_pixels) {
-      comparison.kind = detailed_check::DifferenceKind::same;
-      comparison.contained = detailed_check::Containment::both;
-      comparison.scale = 1;
-      continue;
-    }
-    const LibraryPicture &first_picture = library_.pictures[std::min(task.anchor, other.picture)],
-                         &second_picture = library_.pictures[std::max(task.anchor, other.picture)];
-    const detailed_check::Verdict verdict = detailed_comparator.compare(first, second, other.meeting);
-    comparison.kind = verdict.kind;
-    comparison.contained = verdict.contained;
-    comparison.scale = verdict.scale;
-    comparison.enlarged = verdict.enlarged;
-    comparison.first_sharper = verdict.first_sharper && !is_compressed_more(first_picture, second_picture);
-    comparison.second_sharper = verdict.second_sharper && !is_compressed_more(second_picture, first_picture);
-    comparison.first_framed = verdict.first_framed;
-    comparison.second_framed = verdict.second_framed;
-    comparison.first_place = verdict.first_place;
-    comparison.second_place = verdict.second_place;
-    if (comparison.kind == detailed_check::DifferenceKind::same &&
-        comparison.contained == detailed_check::Containment::both && one_size && !by_turning)
-      detect_resave(std::min(task.anchor, other.picture), std::max(task.anchor, other.picture), comparison);
-    // Such pairs are b and d, the flags of two countries, or arrows to the left and to the right.
-    if (by_turning && comparison.kind == detailed_check::DifferenceKind::same && first.is_drawing() &&
-        second.is_drawing()) {
-      comparison.kind = detailed_check::DifferenceKind::altered;
-      comparison.contained = detailed_check::Containment::neither;
-      comparison.first_place = comparison.second_place = {0, 0, 1, 1};
-    }
-    // An interrupted check does not count, and is done again.
-    if (context_.cancel.cancelled()) comparison.seen = false;
+    compare_pair(task.anchor, other, *anchor, *picture, detailed_comparator);
   }
+}
+
+// Compares the anchor of a task with another picture of it, both decoded.
+void FilePairComparator::compare_pair(std::uint32_t anchor, OtherPicture& other, const CheckedPicture& anchor_picture,
+                                      const CheckedPicture& other_picture,
+                                      detailed_check::DetailedComparator& detailed_comparator) const {
+  const bool leads = anchor < other.picture;
+  const CheckedPicture &lower = leads ? anchor_picture : other_picture,
+                       &higher = leads ? other_picture : anchor_picture;
+  Comparison& comparison = other.comparison;
+  comparison.seen = true;
+  comparison.in_srgb = colours_.at(anchor).known && colours_.at(other.picture).known;
+  // Two files may differ in content that is not compared.
+  const bool first_shows_less = lower.unshown.any(), second_shows_less = higher.unshown.any();
+  const bool another = lower.unshown.is_another_picture() || higher.unshown.is_another_picture();
+  comparison.one_shows_all = first_shows_less != second_shows_less;
+  if (another || (first_shows_less && second_shows_less)) return;
+  // Pictures of one profile are compared by their values, so colours that sRGB lacks are distinguished.
+  const bool one_profile = have_same_profile(anchor, other.picture);
+  const bool one_size = lower.picture.raster().full_width == higher.picture.raster().full_width &&
+                        lower.picture.raster().full_height == higher.picture.raster().full_height;
+  if (!one_profile && one_size && lower.picture.raster().rgb == higher.picture.raster().rgb) {
+    // The values are equal, but mean other colours.
+    comparison.kind = detailed_check::DifferenceKind::toned;
+    return;
+  }
+  std::optional<detailed_check::PreparedPicture> lower_in_srgb, higher_in_srgb, by_turning;
+  if (!one_profile) {
+    lower_in_srgb = convert_to_srgb(lower);
+    higher_in_srgb = convert_to_srgb(higher);
+    if (!lower_in_srgb || !higher_in_srgb) comparison.seen = false;
+    if (!comparison.seen) return;
+  }
+  const detailed_check::PreparedPicture& first = lower_in_srgb ? *lower_in_srgb : lower.picture;
+  const detailed_check::PreparedPicture& second_upright = higher_in_srgb ? *higher_in_srgb : higher.picture;
+  if (other.orientation != Orientation::upright) by_turning = second_upright.turned(other.orientation);
+  const detailed_check::PreparedPicture& second = by_turning ? *by_turning : second_upright;
+  const detailed_check::PictureRaster &one = first.raster(), &two = second.raster();
+  if (one_profile && other.orientation == Orientation::upright && one_size && !comparison.one_shows_all &&
+      one.rgb == two.rgb) {
+    comparison.same_pixels = have_same_pixels(anchor, other.picture);
+  }
+  if (comparison.same_pixels) {
+    comparison.kind = detailed_check::DifferenceKind::same;
+    comparison.contained = detailed_check::Containment::both;
+    comparison.scale = 1;
+    return;
+  }
+  const std::uint32_t first_index = std::min(anchor, other.picture), second_index = std::max(anchor, other.picture);
+  const LibraryPicture &first_picture = library_.pictures[first_index],
+                       &second_picture = library_.pictures[second_index];
+  const detailed_check::Verdict verdict = detailed_comparator.compare(first, second, other.meeting);
+  comparison.kind = verdict.kind;
+  comparison.contained = verdict.contained;
+  comparison.scale = verdict.scale;
+  comparison.enlarged = verdict.enlarged;
+  comparison.first_sharper = verdict.first_sharper && !is_compressed_more(first_picture, second_picture);
+  comparison.second_sharper = verdict.second_sharper && !is_compressed_more(second_picture, first_picture);
+  comparison.first_framed = verdict.first_framed;
+  comparison.second_framed = verdict.second_framed;
+  comparison.first_place = verdict.first_place;
+  comparison.second_place = verdict.second_place;
+  if (comparison.kind == detailed_check::DifferenceKind::same &&
+      comparison.contained == detailed_check::Containment::both && one_size && !by_turning)
+    detect_resave(first_index, second_index, comparison);
+  // Such pairs are b and d, the flags of two countries, or arrows to the left and to the right.
+  if (by_turning && comparison.kind == detailed_check::DifferenceKind::same && first.is_drawing() &&
+      second.is_drawing()) {
+    comparison.kind = detailed_check::DifferenceKind::altered;
+    comparison.contained = detailed_check::Containment::neither;
+    comparison.first_place = comparison.second_place = {0, 0, 1, 1};
+  }
+  // An interrupted check does not count, and is done again.
+  if (context_.cancel.cancelled()) comparison.seen = false;
 }
 
 // Adds newly found content to the picture's row. A search decodes as few pixels as it needs, and single transparent
@@ -214,6 +226,7 @@ void FilePairComparator::record_unshown_content(std::uint32_t picture, const Uns
 
 void FilePairComparator::check(std::span<const PicturePair> pairs) {
   const TransformKinds wanted{options_.crops, options_.orientations};
+  // docs/design/detailed-check.md gives the reasons for the constants of this file.
   constexpr std::size_t kOthers = 16;  // per task: enough to save decoding, few enough to share work evenly
   std::vector<Task> tasks;
   std::size_t fresh = 0;
@@ -234,7 +247,7 @@ void FilePairComparator::check(std::span<const PicturePair> pairs) {
       }
     }
     known_.emplace(key, Comparison{});
-    Task::Other next{other, Orientation::upright, {0, 1, 0, 0, 0, 1}, {}};
+    OtherPicture next{other, Orientation::upright, {0, 1, 0, 0, 0, 1}, {}};
     // The thumbnails give the transform between the pictures.
     const auto jpeg_a = catalog_.thumbnail(a.thumbnail_digest), jpeg_b = catalog_.thumbnail(b.thumbnail_digest);
     const auto thumbnail = [](const auto& jpeg) {
@@ -253,8 +266,8 @@ void FilePairComparator::check(std::span<const PicturePair> pairs) {
     ++fresh;
   }
   if (tasks.empty()) return;
-  Trace::Stage& stage = context_.trace.stage("look closely", context_.executor.threads(), "--look thumbnail");
-  Progress progress(fresh > 20 ? context_.progress : ProgressStyle::none, "looking closely", fresh);
+  Trace::Stage& stage = context_.trace.stage("detailed check", context_.executor.threads(), "--look thumbnail");
+  Progress progress(fresh > 20 ? context_.progress : ProgressStyle::none, "checking in detail", fresh);
   {
     ObjectPool<detailed_check::DetailedComparator> detailed_comparators(
         [] { return std::make_unique<detailed_check::DetailedComparator>(); });
@@ -264,7 +277,7 @@ void FilePairComparator::check(std::span<const PicturePair> pairs) {
     const std::uint64_t room = context_.budget.largest_grant().count / 2 / each;
     const auto at_once = static_cast<std::size_t>(
         std::clamp<std::uint64_t>(room, 1, static_cast<std::uint64_t>(context_.executor.threads())));
-    const Reservation reservation = context_.budget.reserve({each * at_once}, "looking closely");
+    const Reservation reservation = context_.budget.reserve({each * at_once}, "detailed checks");
     const std::size_t parts = std::min(at_once, tasks.size());
     std::atomic<std::size_t> next{0};
     context_.executor.parallel_for(parts, 1, [&](std::size_t from, std::size_t to) {
@@ -281,7 +294,7 @@ void FilePairComparator::check(std::span<const PicturePair> pairs) {
   context_.helpers.end_idle();
   const bool cancelled = context_.cancel.cancelled();
   for (const Task& task : tasks) {
-    for (const Task::Other& other : task.others) {
+    for (const OtherPicture& other : task.others) {
       const PicturePair key{std::min(task.anchor, other.picture), std::max(task.anchor, other.picture)};
       known_[key] = other.comparison;
       // A picture that cannot be decoded now may be readable in the next run.

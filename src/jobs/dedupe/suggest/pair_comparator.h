@@ -32,6 +32,9 @@ class PairComparator {
   virtual std::uint64_t compared_pairs() const = 0;
 };
 
+// Picture as it was decoded for the detailed check.
+struct CheckedPicture;
+
 // Checks the files themselves, in parallel. The first picture of adjacent pairs is decoded once.
 class FilePairComparator : public PairComparator {
  public:
@@ -44,10 +47,14 @@ class FilePairComparator : public PairComparator {
 
  private:
   struct Task;
+  struct OtherPicture;
   bool is_compressed_more(const LibraryPicture& one, const LibraryPicture& other) const;
   void record_unshown_content(std::uint32_t picture, const UnshownData& met);
   void detect_resave(std::uint32_t first, std::uint32_t second, Comparison& comparison) const;
   void compare_task(Task& task, detailed_check::DetailedComparator& detailed_comparator, Span& span) const;
+  void compare_pair(std::uint32_t anchor, OtherPicture& other, const CheckedPicture& anchor_picture,
+                    const CheckedPicture& other_picture, detailed_check::DetailedComparator& detailed_comparator) const;
+  bool have_same_pixels(std::uint32_t a, std::uint32_t b) const;
   // Colour profile of a picture, from its origin; `known` if the origin could be read.
   struct Colours {
     bool known = false;

@@ -10,15 +10,16 @@
 namespace millrace::dedupe {
 namespace {
 
+// docs/design/dense-groups.md gives the reasons for the constants of this file.
 constexpr int kMaxKeeperChanges = 2;
 
-// A candidate set in progress: its current leader, and the pictures that remain.
+// A candidate set in progress: its current keeper, and the pictures that remain.
 struct OpenSet {
   std::vector<std::uint32_t> left;  // remaining pictures, in the order of the rule
   std::uint32_t keeper = 0;
   int keepers = 0, keeper_changes = 0;
   KeepReason keep_reason = KeepReason::by_rule;
-  bool fresh = true;  // false once pictures of it were added to `beside`
+  bool fresh = true;  // false once pictures of it were added to `related_pictures`
 };
 
 class RemovalSuggester {
@@ -31,8 +32,9 @@ class RemovalSuggester {
         library_(library),
         comparator_(comparator) {}
 
-  // Most candidate sets are copies of one picture: the best one leads, and the set is done. If many pictures remain
-  // after a few leaders, each is checked against those most similar to it. The sets that result get leaders again.
+  // Most candidate sets are copies of one picture: the best one is the keeper, and the set is done. If many pictures
+  // remain after a few keepers, each is checked against those most similar to it. The sets that result get keepers
+  // again.
   RemovalSuggestions run(const std::vector<CandidateSet>& candidates, const std::vector<CrossSetPair>& across) {
     std::vector<OpenSet> many;
     std::vector<OpenSet> open;
@@ -64,7 +66,7 @@ class RemovalSuggester {
     }
   }
 
-  // Chooses and checks leaders in rounds until no picture remains; `go_on` takes the pictures that a leader leaves
+  // Chooses and checks keepers in rounds until no picture remains; `go_on` receives the pictures that a keeper leaves
   // over.
   template <class GoOn>
   void choose_keepers(std::vector<OpenSet>& open, const GoOn& go_on) {
@@ -158,8 +160,8 @@ class RemovalSuggester {
     return count;
   }
 
-  // Joins sets whose leaders are the same, if more pictures become removable by that. A member that is the same as one
-  // leader need not be the same as the other.
+  // Joins sets whose keepers are the same, if more pictures become removable by that. A member that is the same as one
+  // keeper need not be the same as the other.
   template <class GoOn>
   void join_sets(const std::vector<CrossSetPair>& across, const GoOn& go_on) {
     auto near = find_nearest_sets(across);
@@ -174,8 +176,8 @@ class RemovalSuggester {
     for (const auto& [x, y] : near) pairs.emplace_back(keeper_of(x), keeper_of(y));
     comparator_.check(pairs);
     DisjointSets together(members.size());
-    std::vector<std::pair<std::size_t, RelatedPicture>> related_pictures;  // with the set of the leader
-    std::map<std::uint32_t, std::size_t> set_of;                           // of each leader
+    std::vector<std::pair<std::size_t, RelatedPicture>> related_pictures;  // with the set of the keeper
+    std::map<std::uint32_t, std::size_t> set_of;                           // of each keeper
     for (const auto& [x, y] : near) {
       const CandidateSet two = preferences_.sort_pictures({keeper_of(x), keeper_of(y)});
       set_of.insert({{keeper_of(x), x}, {keeper_of(y), y}});
@@ -284,7 +286,7 @@ class RemovalSuggester {
   template <class GoOn>
   void form_set(OpenSet& work, std::vector<OpenSet>& open, const GoOn& go_on) {
     const auto check = [&](std::uint32_t p) { return comparator_.find(work.keeper, p); };
-    // A picture with more to show becomes the leader, and all others are checked against it.
+    // A picture with more to show becomes the keeper, and all others are checked against it.
     if (work.keeper_changes < kMaxKeeperChanges) {
       if (const auto better = relations_.find_better_keeper(work.keeper, work.keep_reason, work.left)) {
         work.keeper = better->picture;
@@ -298,14 +300,14 @@ class RemovalSuggester {
     set.pictures.push_back(work.keeper);
     set.keep_reason = work.keep_reason;
     set.same_pixels = true;
-    // Splits the rest in two: pictures that differ from the leader, and altered versions of it. They need not be
-    // checked against each other, since copies of one picture have the same relation to the leader.
+    // Splits the rest in two: pictures that differ from the keeper, and altered versions of it. They need not be
+    // checked against each other, since copies of one picture have the same relation to the keeper.
     std::map<bool, OpenSet> rest;
     for (const std::uint32_t p : work.left) {
       if (p == work.keeper) continue;
       if (relations_.is_kept_as_same_shot(work.keeper, p)) {
         set.pictures.push_back(p);
-        set.also_kept.push_back({p, "one shot with"});
+        set.also_kept.push_back({p, "the same shot as"});
         set.same_pixels = false;
         continue;
       }

@@ -23,11 +23,11 @@ struct DuplicateSet {
   };
   std::vector<std::uint32_t> pictures;           // the kept one first
   std::vector<Kept> also_kept;                   // further kept pictures of the set
-  KeepReason keep_reason = KeepReason::by_rule;  // why the first one leads
+  KeepReason keep_reason = KeepReason::by_rule;  // why the first one is the keeper
   bool same_pixels = false;                      // true if all pictures have the same pixels
 };
 
-// A picture that was checked against the leader of a set and differs from it, or that was not checked.
+// A picture that was checked against the keeper of a set and differs from it, or that was not checked.
 struct RelatedPicture {
   std::uint32_t keeper, picture;
   GroupKind kind;
@@ -41,8 +41,9 @@ struct RemovalSuggestions {
 };
 
 // Limits that keep the number of checks linear in the members. A thousand invoices on one form are a thousand pictures,
-// and must not take half a million checks. After three leaders, each remaining picture is checked against the eight
-// most similar at 64 pixels, and four more of another size. Each set that this forms gets up to eight more leaders.
+// and must not take half a million checks. After three keepers, each remaining picture is checked against the eight
+// most similar at 64 pixels, and four more of another size. Each set that this forms gets up to eight more keepers.
+// docs/design/dense-groups.md gives the reasons for the constants of this file.
 inline constexpr int kFirstKeepers = 3, kMaxKeepers = 8;
 inline constexpr std::size_t kNearest = 8, kNearestOfOtherSize = 4;
 
@@ -69,7 +70,7 @@ struct CrossSetPair {
 struct KeepPreferences {
   PreferredBy preferred_by;
   std::function<CandidateSet(std::vector<std::uint32_t>)> sort_pictures;
-  // False if a person told two of the pictures apart, or if they are shots of one burst.
+  // False if a person confirmed two of the pictures as distinct, or if they are shots of one burst.
   std::function<bool(const std::vector<std::uint32_t>&, const std::vector<std::uint32_t>&)> can_be_grouped;
 };
 

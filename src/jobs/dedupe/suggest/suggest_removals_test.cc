@@ -239,7 +239,7 @@ TEST_F(Suggest, AFramedCopyWithMoreDetailStays) {
 
 TEST_F(Suggest, AWholeNeverGoesForItsPart) {
   pictures(3);
-  // The rule prefers the crop; the whole leads all the same, and 2 is checked against it.
+  // The rule prefers the crop; the whole is the keeper all the same, and 2 is checked against it.
   comparator_.part(0, 1, 1.0F);
   comparator_.same(1, 2);
   RemovalSuggestions out = run({all()});
@@ -252,7 +252,7 @@ TEST_F(Suggest, AWholeNeverGoesForItsPart) {
   ASSERT_EQ(out.sets.size(), 1U);
   ASSERT_EQ(out.sets[0].also_kept.size(), 1U);
   EXPECT_EQ(out.sets[0].also_kept[0].picture, 1U);
-  // A reference file leads.
+  // A reference file is the keeper.
   comparator_.part(0, 1, 1.0F);
   library_.files[0].reference = true;
   out = run({{0, 1}});
@@ -303,7 +303,7 @@ TEST_F(Suggest, AcrossCandidatesSetsAreJoinedOnlyWhereNobodyIsLeftAlone) {
   pictures(4);
   comparator_.same(0, 1);
   comparator_.same(2, 3);
-  comparator_.same(0, 2);  // the leaders; 0 and 3 differ, and 3 would have no copy any more
+  comparator_.same(0, 2);  // the keepers; 0 and 3 differ, and 3 would have no copy any more
   across_ = {{1, 3, 0.9F}};
   EXPECT_EQ(sets_of(run({{0, 1}, {2, 3}})), Sets({{0, 1}, {2, 3}}));
   comparator_.same(0, 3);

@@ -13,6 +13,7 @@ namespace millrace::latents {
 namespace {
 
 // Returns [pairs, columns]: 1 where at least half of the videos of both groups have a number in the column.
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 std::vector<std::uint8_t> find_family_members(const statistics::SampleTable& table) {
   const auto rows_of = statistics::rows_by_group(table);
   std::vector<std::size_t> counts(rows_of.size() * table.columns);  // [groups, columns]
@@ -29,15 +30,14 @@ std::vector<std::uint8_t> find_family_members(const statistics::SampleTable& tab
 }
 
 std::string explain_no_tests(const Analysis& analysis) {
-  if (analysis.groups.size() < 2) return "there is one group: there is nothing to compare it with";
-  if (analysis.columns.empty()) return "no metric was asked for, or none is defined for these latents";
+  if (analysis.groups.size() < 2) return "there is only one group, and nothing to compare it with";
+  if (analysis.columns.empty()) return "no metric was selected, or none is defined for these latents";
   const auto enough = [](const std::vector<std::size_t>& videos) {
     return std::count_if(videos.begin(), videos.end(), [](std::size_t n) { return n > 1; }) >= 2;
   };
   if (enough(analysis.compared)) return "";
-  if (enough(analysis.videos))
-    return "there are not two groups of two videos whose numbers can be compared: what was left out says why";
-  return "a p needs two groups of two videos at least: of one video nobody knows how much videos of its group differ";
+  if (enough(analysis.videos)) return "fewer than two groups have two videos that can be compared; the notes say why";
+  return "a p-value needs at least two groups with two videos each: a single video shows no spread";
 }
 
 // Adds the notes that a reader needs to judge the family's tests.
@@ -45,10 +45,9 @@ void add_notes(const TestFamily& family, Analysis& out) {
   const auto few = static_cast<std::size_t>(
       std::count_if(family.least.begin(), family.least.end(), [](double p) { return p > kAlpha; }));
   if (out.no_tests.empty() && few > 0 && few < out.pairs.size()) {
-    out.notes.push_back(
-        fmt::format("{} of {} pairs of groups have so few videos that no difference between the two can be told from "
-                    "chance, however large it is",
-                    group_digits(few), group_digits(out.pairs.size())));
+    out.notes.push_back(fmt::format(
+        "{} of {} pairs of groups have too few videos: no difference between the two can be detected, however large",
+        group_digits(few), group_digits(out.pairs.size())));
   }
   std::size_t apart = 0;
   const PairTest* example = nullptr;
@@ -63,16 +62,16 @@ void add_notes(const TestFamily& family, Analysis& out) {
   if (example != nullptr) {
     const auto& [a, b] = example->comparison.moments;
     out.notes.push_back(
-        fmt::format("{} of two groups in each of which all videos have one number, and not the same: without any "
-                    "spread there is no p; {} is {} and {}",
-                    apart == 1 ? "1 comparison is" : group_digits(apart) + " comparisons are",
+        fmt::format("{} not tested: in both groups all videos have the same value, so there is no spread; for example, "
+                    "{} is {} in one group and {} in the other",
+                    apart == 1 ? "1 comparison was" : group_digits(apart) + " comparisons were",
                     out.metrics[out.columns[example_at].metric], a.mean, b.mean));
   }
   if (out.not_in_family > 0) {
-    out.notes.push_back(fmt::format(
-        "{} of {} comparisons are of a step or metric that fewer than half of a group's videos have: their p is not "
-        "corrected, and nothing is said of them",
-        group_digits(out.not_in_family), group_digits(out.tests.size())));
+    out.notes.push_back(
+        fmt::format("{} of {} comparisons use a step or metric that fewer than half of a group's videos have: their "
+                    "p-values are not corrected, and no difference is reported",
+                    group_digits(out.not_in_family), group_digits(out.tests.size())));
   }
 }
 

@@ -41,11 +41,12 @@ struct ResamplingOptions {
   std::uint64_t seed = 0;
   std::uint32_t permutations = kPermutations, replicates = kReplicates;
 };
-// Test results of a table. The comparisons that are not 0 in `belongs` [pairs, columns] form one family of tests.
+// Test results of a table. The comparisons that are not 0 in `in_family_flags` [pairs, columns] form one family of
+// tests.
 struct TestFamily {
   std::vector<PairTest> tests;   // [pairs, columns]; p is not corrected outside of the family
   std::vector<GroupMean> means;  // [groups, columns]
-  std::vector<double> least;     // [pairs]: statistics::Permutations::least
+  std::vector<double> least;     // [pairs]: statistics::PermutationResult::least
 };
 // Throws Failure(usage) as statistics::check() does, and Failure(cancelled).
 TestFamily test_family(const statistics::SampleTable& table, const std::vector<std::uint8_t>& in_family_flags,
@@ -73,7 +74,7 @@ struct Analysis {
   const GroupMean& mean(std::size_t group, std::size_t column) const { return means[group * columns.size() + column]; }
 };
 
-// Upper bound of the bytes that analyse() holds for `columns` columns.
+// Upper bound of the bytes that analyse_groups() holds for `columns` columns.
 Bytes estimate_analysis_memory(const LatentSet& set, std::size_t columns, int threads);
 
 // Throws Failure(cancelled) and OutOfMemory.

@@ -73,21 +73,22 @@ std::vector<std::pair<std::string, std::string>> left_out(const LatentSet& set, 
   for (const Error& error : set.unusable) {
     if (out.size() == kShown) {
       out.emplace_back(fmt::format("{} more files", group_digits(set.unusable.size() - kShown)),
-                       "the program listed them");
+                       "listed in the output of the command");
       break;
     }
     out.emplace_back(error.subject, error.what);
   }
   if (table.not_finite > 0)
-    out.emplace_back(fmt::format("{} latents", group_digits(table.not_finite)), "they hold NaN or infinity");
+    out.emplace_back(fmt::format("{} latents", group_digits(table.not_finite)), "they contain NaN or infinity");
   for (std::size_t m = 0; m < table.metrics.size(); ++m) {
     std::size_t absent = 0;
     for (std::size_t row = 0; row < set.files.size(); ++row) absent += table.at(row, m) != table.at(row, m) ? 1 : 0;
     absent -= std::min<std::size_t>(absent, table.not_finite);
     if (absent == 0) continue;
-    out.emplace_back(std::string(table.metrics[m]),
-                     fmt::format("not defined for {} of {} latents: by their shape, or because they are constant",
-                                 group_digits(absent), group_digits(set.files.size())));
+    out.emplace_back(
+        std::string(table.metrics[m]),
+        fmt::format("not defined for {} of {} latents, because of their shape or because they are constant",
+                    group_digits(absent), group_digits(set.files.size())));
   }
   for (const std::string& warning : set.warnings) out.emplace_back("note", warning);
   if (const std::string few = describe_too_few_videos(analysis); !few.empty()) out.emplace_back("note", few);

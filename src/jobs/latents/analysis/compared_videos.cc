@@ -94,10 +94,9 @@ class Builder {
     for (const LatentFile& latent : set.files) alike_[latent.video] = latent.shape.frames == frames ? 1 : 0;
     const auto count = [&](auto begin, auto end) { return static_cast<std::size_t>(std::count(begin, end, 0)); };
     if (const std::size_t others = count(alike_.begin(), alike_.end()); others > 0) {
-      out_.notes.push_back(
-          fmt::format("{} of {} videos have another number of frames than {}, which most latents have: they are "
-                      "measured, and not compared",
-                      group_digits(others), group_digits(set.videos.size()), frames));
+      out_.notes.push_back(fmt::format(
+          "{} of {} videos do not have the most common number of frames ({}): they are measured, but not compared",
+          group_digits(others), group_digits(set.videos.size()), frames));
     }
     const std::vector<char> copied = find_copies(set, table);
     std::size_t dropped = 0;
@@ -107,30 +106,31 @@ class Builder {
       ++dropped;
     }
     if (dropped > 0) {
-      out_.notes.push_back(fmt::format(
-          "{} of {} videos have the same numbers at all steps as another of their group: each is compared once",
-          group_digits(dropped), group_digits(set.videos.size())));
+      out_.notes.push_back(
+          fmt::format("{} of {} videos are copies of another video of their group (same numbers at all steps): each is "
+                      "compared only once",
+                      group_digits(dropped), group_digits(set.videos.size())));
     }
     for (std::size_t row = 0; row < set.files.size(); ++row) rows_of_step_[set.files[row].step].push_back(row);
     const auto others = static_cast<std::size_t>(
         std::count_if(steps_.begin(), steps_.end(), [&](const auto& steps) { return steps != out_.usual_steps; }));
     if (others > 0) {
-      out_.notes.push_back(fmt::format(
-          "{} of {} videos have other steps than the {} from {} to {} that {}: their trajectories are not compared, "
-          "nor their means over steps where one is missing",
-          group_digits(others), group_digits(set.videos.size()), group_digits(out_.usual_steps.size()),
-          out_.usual_steps.front(), out_.usual_steps.back(),
-          2 * others < set.videos.size() ? "most have" : "are had most often"));
+      out_.notes.push_back(
+          fmt::format("{} of {} videos do not have the {} steps from {} to {} that {}: their trajectories are not "
+                      "compared, nor their means over steps if one of these is missing",
+                      group_digits(others), group_digits(set.videos.size()), group_digits(out_.usual_steps.size()),
+                      out_.usual_steps.front(), out_.usual_steps.back(),
+                      2 * others < set.videos.size() ? "most videos have" : "are most common"));
     }
   }
 
   void note_seeds() {
     const std::size_t shared = count_shared_beginnings(set_, table_);
     if (shared == 0) return;
-    out_.notes.push_back(fmt::format(
-        "{} of {} videos begin with the same latent as a video of another group, as of one seed: they are pairs, which "
-        "these tests do not know; where seeds matter they find less than there is",
-        group_digits(shared), group_digits(set_.videos.size())));
+    out_.notes.push_back(
+        fmt::format("{} of {} videos start with the same latent as a video of another group, probably from one seed: "
+                    "the tests ignore these pairs, and may miss a real difference",
+                    group_digits(shared), group_digits(set_.videos.size())));
   }
 
   // Adds the column of a metric at one step; NaN where a video lacks the step.

@@ -43,8 +43,7 @@ std::string describe_difference(const Analysis& analysis, const FoundDifference&
 std::string describe_too_few_videos(const Analysis& analysis) {
   if (!analysis.no_tests.empty() || analysis.min_possible_p <= kAlpha) return "";
   return fmt::format(
-      "of so few videos in a group no p can be below about {:.2g}: no difference can be told from chance, however "
-      "large it is",
+      "too few videos per group: no corrected p can be below about {:.2g}, so no difference can be detected",
       analysis.min_possible_p);
 }
 
@@ -59,13 +58,13 @@ std::string describe_separability(const SeparabilityResult& separability) {
   }
   if (most == nullptr) return "";
   return fmt::format(
-      "by all features together groups {} at step {}, distances between them {:.3g} times those within, {}",
-      most->corrected_p <= kAlpha ? "differ most" : "cannot be told apart; they are most apart", most->step,
-      most->found.standardized.ratio, format_probability(most->corrected_p));
+      "all features together (separability): {} step {}, distances between groups {:.3g} times those within, {}",
+      most->corrected_p <= kAlpha ? "groups differ most at" : "no difference at the largest distance ratio,",
+      most->step, most->found.standardized.ratio, format_probability(most->corrected_p));
 }
 
 std::vector<std::string> describe_metrics(const Analysis& analysis) {
-  if (!analysis.no_tests.empty()) return {"nothing is tested: " + analysis.no_tests};
+  if (!analysis.no_tests.empty()) return {"no tests were made: " + analysis.no_tests};
   std::vector<FoundDifference> found;
   std::set<std::size_t> metrics, tested;
   std::size_t tests = 0;
@@ -82,12 +81,12 @@ std::vector<std::string> describe_metrics(const Analysis& analysis) {
       found.push_back({p, c});
     }
   }
-  if (tests == 0) return {"nothing is tested: no metric varies among the videos of two groups"};
+  if (tests == 0) return {"no tests were made: no metric varies among the videos of two groups"};
   if (const std::string few = describe_too_few_videos(analysis); found.empty() && !few.empty()) return {few};
   if (found.empty()) {
     return {
-        fmt::format("no difference between groups was found in {} tests of {} metrics ({} after correction); that "
-                    "is not to say that there is none",
+        fmt::format("no difference between groups was found in {} tests of {} metrics (smallest {} after correction); "
+                    "this does not show that there is none",
                     group_digits(tests), tested.size(), format_probability(least))};
   }
   std::vector<std::string> out = {

@@ -21,6 +21,7 @@ namespace {
 
 // Largest number of videos at a step: distances are between all pairs, and components take time in the cube of the
 // number.
+// docs/design/latents-statistics.md gives the reasons for the constants of this file.
 constexpr std::size_t kMaxSamples = 2000;
 
 // Returns how many features fit half of `room`: all of them, or as many whole slices as fit, at least one.
@@ -102,7 +103,7 @@ std::string describe_missing_groups(const LatentSet& set, const SeparabilityResu
     for (const std::size_t video : at.videos) with.insert(set.videos[video].group);
   for (const LatentVideo& video : set.videos)
     if (!with.contains(video.group)) without.insert(escape_unprintable(video.group));
-  return without.empty() ? "" : fmt::format(", nor is any of group {}", fmt::join(without, ", "));
+  return without.empty() ? "" : fmt::format(", and no latent of group {} is left", fmt::join(without, ", "));
 }
 
 }  // namespace
@@ -141,8 +142,8 @@ SeparabilityResult compute_separability(const LatentsJobOptions& options, const 
     }
   }
   if (most > kMaxSamples) {
-    out.notes.push_back(fmt::format("separability is not computed: {} videos at a step are over {}", group_digits(most),
-                                    group_digits(kMaxSamples)));
+    out.notes.push_back(fmt::format("separability was not computed: too many videos at one step ({}; the limit is {})",
+                                    group_digits(most), group_digits(kMaxSamples)));
     return out;
   }
   const std::size_t at_once = count_features_per_pass(out.features, most, context.budget.limit());
@@ -183,16 +184,16 @@ SeparabilityResult compute_separability(const LatentsJobOptions& options, const 
     if (has_p(at)) at.corrected_p = std::min(1.0, at.found.standardized.p * tested);
   if (other_frames > 0) {
     out.notes.push_back(
-        fmt::format("separability is of latents of {} frames; {} of other numbers of frames are not in it{}",
+        fmt::format("separability uses only latents of {} frames: {} with another number of frames are left out{}",
                     shape.frames, group_digits(other_frames), describe_missing_groups(set, out)));
   }
   if (copies > 0) {
-    out.notes.push_back(fmt::format("separability counts {} latents once that are as another of their group and step",
-                                    group_digits(copies)));
+    out.notes.push_back(fmt::format(
+        "separability leaves out {} latents that are copies of another of their group and step", group_digits(copies)));
   }
   if (not_finite > 0)
-    out.notes.push_back(
-        fmt::format("separability leaves {} latents out that are not finite", group_digits(not_finite)));
+    out.notes.push_back(fmt::format("separability leaves out {} latents that are not finite (NaN or infinity)",
+                                    group_digits(not_finite)));
   return out;
 }
 

@@ -1,5 +1,5 @@
 // Input: latents.
-// Output: how well groups of videos can be told apart at each step, by the features of the published analyser.
+// Output: how separable groups of videos are at each step, by the features of the published analyser.
 // Never: holds the features of more than one step.
 //
 // Latents are read once more, step by step. A feature takes 4 bytes; a latent of [16, 16, 60, 106] has 102,036 of them.
@@ -21,7 +21,7 @@ struct StepSeparability {
   long long step = 0;
   std::vector<std::size_t> videos;  // video of each sample, in the samples' order
   // p of the standardized variant times the number of steps that have a p, at most 1 (Bonferroni). A reader of all
-  // steps looks at the one that is farthest apart.
+  // steps picks the one whose groups are farthest apart.
   double corrected_p = statistics::kNoNumber;
   statistics::Separability found;
 };

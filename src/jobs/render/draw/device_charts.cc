@@ -132,9 +132,9 @@ Route choose_route(const RenderOptions& options, const ChartPlan& plan, const Ch
   };
   const std::string why = chart::cpu_only_reason(spec);
   if (!why.empty()) return stays(why);
-  if (!accelerator.is_allowed(bodies::chart())) return stays("nobody has attested the kernels that draw");
+  if (!accelerator.is_allowed(bodies::chart())) return stays("the drawing kernels are not attested on this hardware");
   if (portions.charts_per_batch == 0) {
-    return stays(fmt::format("{} of memory is too little for a device's batches beside it",
+    return stays(fmt::format("a memory limit of {} is too small for the device's batches",
                              format_bytes(context.budget.limit())));
   }
   return route;

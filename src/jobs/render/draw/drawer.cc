@@ -44,12 +44,12 @@ RenderOptions parse_options(const ChartOptions& given) {
   set("dtype", "dtype", given.dtype);
   set("average", "ma", std::to_string(given.average));
   if (out.scale == PriceScaling::global) {
-    throw Failure(ErrorCode::usage, "'global' needs the whole series, and a drawer is given windows", "scale",
+    throw Failure(ErrorCode::usage, "'global' needs the whole series, but a drawer gets only windows", "scale",
                   "use window or log");
   }
   const auto side = [](const char* name, int value) {
     if (value >= 0 && value <= rle::kMaxSide) return value;
-    throw Failure(ErrorCode::usage, fmt::format("{} is outside 0 to {}", value, rle::kMaxSide), name);
+    throw Failure(ErrorCode::usage, fmt::format("{} is out of range; expected 0 to {}", value, rle::kMaxSide), name);
   };
   // A side of 0 is left to the style, which --size cannot express.
   out.width = side("width", given.width);
@@ -68,27 +68,27 @@ void check_array(const ArrayView& array, const char* name, ElementType type, con
     throw Failure(ErrorCode::usage, why, name, remedy);
   };
   if (!array.shape.empty() && array.shape[0] < 0) {
-    refuse(fmt::format("{} charts are fewer than none", array.shape[0]));
+    refuse(fmt::format("the number of charts is negative: {}", array.shape[0]));
   }
   // The number of bytes must not overflow.
   std::uint64_t each = type.bytes();
   for (std::size_t i = 1; i < shape.size(); ++i) each *= static_cast<std::uint64_t>(shape[i]);
   if (!array.shape.empty() && static_cast<std::uint64_t>(array.shape[0]) > (std::uint64_t{1} << 62) / each) {
-    refuse(fmt::format("{} charts are more than any memory holds", array.shape[0]));
+    refuse(fmt::format("{} charts do not fit into any memory", array.shape[0]));
   }
   if (array.type != type || array.shape != shape) {
-    refuse(fmt::format("it is {}, and {} is needed", text_of(array.type, array.shape), text_of(type, shape)));
+    refuse(fmt::format("it is {}; expected {}", text_of(array.type, array.shape), text_of(type, shape)));
   }
   if (array.memory != MemoryKind::host && array.memory != MemoryKind::pinned && array.memory != MemoryKind::device) {
-    refuse(fmt::format("it lies in memory of the kind {}, which is neither the host's nor CUDA's",
+    refuse(fmt::format("memory of the kind {} is not supported; expected host or CUDA memory",
                        static_cast<int>(array.memory)),
            "copy it to the host");
   }
-  if (!array.contiguous()) refuse("there are gaps between its rows", "copy it");
-  if (array.data == nullptr && array.elements() > 0) refuse("it lies nowhere");
+  if (!array.contiguous()) refuse("it is not contiguous", "pass a contiguous copy");
+  if (array.data == nullptr && array.elements() > 0) refuse("its data pointer is null");
   // A device's kernels read whole elements.
   if (array.memory == MemoryKind::device && reinterpret_cast<std::uintptr_t>(array.data) % type.bytes() != 0) {
-    refuse(fmt::format("it does not begin at a multiple of {} bytes", type.bytes()), "copy it");
+    refuse(fmt::format("it is not aligned to {} bytes", type.bytes()), "pass a contiguous copy");
   }
 }
 
@@ -127,8 +127,8 @@ struct ChartDrawer::State {
     const std::optional<std::int32_t> in = device_number_of(series), out = device_number_of(images);
     if (!in && !out) return device.named() ? &open(*device.named()) : nullptr;
     if (in && out && in != out) {
-      throw Failure(ErrorCode::usage, fmt::format("it lies on CUDA's device {}, and series on {}", *out, *in), "images",
-                    "copy one of them to the other's device");
+      throw Failure(ErrorCode::usage, fmt::format("it is on CUDA device {}, but series are on {}", *out, *in), "images",
+                    "copy one of them to the other device");
     }
     return &open(device.find_array_device(out ? *out : *in, out ? "images" : "series", "charts are drawn"));
   }

@@ -249,25 +249,24 @@ TEST_F(ChartDrawerOnCuda, ArraysThatAreElsewhereAreRefusedWithWords) {
   refused(view(few, images_shape()), "bytes are allocated", drawer);
   ArrayView nowhere = view(images, images_shape());
   nowhere.data = reinterpret_cast<void*>(std::uintptr_t{64});
-  refused(nowhere, "no memory of a device lies at its address", drawer);
+  refused(nowhere, "no device memory found at its address", drawer);
   ArrayView other = view(images, images_shape());
   other.device = 2;  // the second that works
-  refused(other, "it lies on CUDA's device 0, not on 2", drawer);
+  refused(other, "it is on CUDA device 0; expected device 2", drawer);
   other.device = 7;
-  refused(other, "images: it lies on CUDA's device 7: there is none", drawer);
+  refused(other, "images: it is on CUDA device 7: no such device was found", drawer);
   ArrayView many = view(images, images_shape());
   many.shape[0] = (std::int64_t{1} << 61) + 1;
   ArrayView many_series = series();
   many_series.shape[0] = many.shape[0];
-  EXPECT_NE(why([&] { drawer.draw(many_series, many); }).find("more than any memory holds"), std::string::npos);
+  EXPECT_NE(why([&] { drawer.draw(many_series, many); }).find("do not fit into any memory"), std::string::npos);
   ArrayView odd = view(images, images_shape());
   odd.memory = static_cast<MemoryKind>(10);
   refused(odd, "memory of the kind 10", drawer);
   options_.device = "cpu";
-  refused(view(images, images_shape()), "it lies on CUDA's device 0, and charts are drawn on cpu",
-          ChartDrawer(options_));
+  refused(view(images, images_shape()), "it is on CUDA device 0, and charts are drawn on cpu", ChartDrawer(options_));
   options_.device = "cuda:1";
-  refused(view(images, images_shape()), "it lies on CUDA's device 0, and charts are drawn on cuda:1",
+  refused(view(images, images_shape()), "it is on CUDA device 0, and charts are drawn on cuda:1",
           ChartDrawer(options_));
   options_.device = "cuda:5";
   EXPECT_NE(why([&] { const ChartDrawer none(options_); }).find("device: 'cuda:5': "), std::string::npos);

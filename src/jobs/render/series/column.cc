@@ -39,7 +39,7 @@ void read_numbers(const std::byte* at, std::size_t step, ElementType type, std::
 
 }  // namespace
 
-// Changes the width of the texts of a part, and makes room for `room` rows.
+// Changes the width of the texts of a chunk, and makes room for `room` rows.
 void TextColumn::repack(Chunk& chunk, std::size_t rows, std::size_t room, std::size_t width) {
   std::vector<char> bytes(width * room);
   const std::size_t kept = std::min(width, chunk.width);
@@ -56,7 +56,7 @@ void TextColumn::append(std::string_view text) {
   if (at == 0) {
     finish_appending();
     chunks_.emplace_back();
-    // The first part grows, as in Values; a later part begins with the width of the part before it.
+    // The first chunk grows, as in ChunkedValues; a later chunk begins with the width of the one before it.
     if (size_ > 0) repack(chunks_.back(), 0, kRowsPerChunk, chunks_[chunks_.size() - 2].width);
   }
   Chunk& chunk = chunks_.back();

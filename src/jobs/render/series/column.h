@@ -18,7 +18,7 @@
 namespace millrace::render {
 
 using chart::kMaxPrice;
-// Rows of a part: rows in memory are divided into parts.
+// Rows of a chunk: rows in memory are divided into chunks.
 constexpr std::size_t kRowsPerChunk = 1 << 14;
 
 // Values in memory.
@@ -28,7 +28,7 @@ class ChunkedValues {
   void append(T value) {
     if (size_ % kRowsPerChunk == 0) {
       chunks_.emplace_back();
-      // The first part grows: there may be thousands of short columns.
+      // The first chunk grows: there may be thousands of short columns.
       if (size_ > 0) chunks_.back().reserve(kRowsPerChunk);
     }
     chunks_.back().push_back(value);
@@ -59,7 +59,7 @@ class ChunkedValues {
 };
 using NumberColumn = ChunkedValues<double>;
 
-// Short texts in memory. Each takes as many bytes as the longest in its part. None holds a zero byte.
+// Short texts in memory. Each takes as many bytes as the longest in its chunk. None holds a zero byte.
 class TextColumn {
  public:
   void append(std::string_view text);

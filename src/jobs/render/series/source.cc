@@ -93,7 +93,7 @@ void PriceSource::throw_if_changed() const {
   const auto now = FileReader::open(path, FileReader::Hashing::off);
   if (now && (*now)->size() == bytes && (*now)->mtime_ns() == mtime_ns) return;
   throw Failure(ErrorCode::conflict, "it changed while it was read", path,
-                "put the old file back, or remove OUTPUT.shards if it is there; then run the same command again");
+                "restore the old file, or remove OUTPUT.shards if it exists; then run the same command again");
 }
 
 void throw_if_changed(const std::vector<PriceSource>& sources) {
@@ -111,8 +111,8 @@ void OpenContext::throw_if_cancelled() const {
 void OpenContext::refuse_table_options(const PriceSource& source) const {
   const auto refuse = [&](const char* option, const std::string& value) {
     throw Failure(ErrorCode::usage,
-                  fmt::format("an array has no columns by name, and no dates, for {} {}", option, value), source.name,
-                  "leave the option out, or draw arrays in a run of their own");
+                  fmt::format("arrays have no column names and no dates, which {} {} needs", option, value),
+                  source.name, "leave the option out, or draw arrays in a separate run");
   };
   if (!options.by.empty() && options.by != kOneSeries) refuse("--by", options.by);
   if (options.sort == SortOrder::date) refuse("--sort", choice_name(options.sort));

@@ -36,10 +36,12 @@ std::optional<ArrayShape> parse_shape(const std::vector<std::uint64_t>& shape) {
   return out;
 }
 
-Failure make_failure(const std::string& words, const std::string& name) {
-  return {ErrorCode::bad_data, fmt::format("it holds {}", words), name,
-          "a series is [T], [T, 4] (open, high, low, close) or [T, 5] (with volume); ready windows are [N, n] or "
-          "[N, n, 4]; numbers of any width"};
+// `types` names the types that a format supports, with a leading ", of".
+Failure make_failure(const std::string& words, const std::string& name, const std::string& types = "") {
+  return {ErrorCode::bad_data, fmt::format("it contains {}, which is not supported", words), name,
+          "expected a series [T], [T, 4] (open, high, low, close) or [T, 5] (with volume), or ready windows [N, n] or "
+          "[N, n, 4]" +
+              types};
 }
 
 // Sets the columns that the style needs, from rows of numbers of one type.
@@ -48,13 +50,13 @@ void set_columns(OpenContext& context, const std::shared_ptr<const RowFile>& fil
   const RenderOptions& options = context.options;
   for (const PriceColumn role : price_columns_of(options.spec())) {
     if (shape.columns == 1 && role != kClose && role != kVolume) {
-      throw Failure(
-          ErrorCode::bad_data, fmt::format("it holds {}, and no {}", words, name_of(role)), out.name,
-          fmt::format("--style {} needs open, high, low and close; --style line does not", choice_name(options.style)));
+      throw Failure(ErrorCode::bad_data, fmt::format("it contains {}, but no {}", words, name_of(role)), out.name,
+                    fmt::format("--style {} needs open, high, low and close; use --style line for closes alone",
+                                choice_name(options.style)));
     }
     if (role == kVolume && role >= shape.columns) {
-      throw Failure(ErrorCode::bad_data, fmt::format("it holds {}, and no volume", words), out.name,
-                    "draw without: --no-volume");
+      throw Failure(ErrorCode::bad_data, fmt::format("it contains {}, but no volume", words), out.name,
+                    "use --no-volume");
     }
     const std::size_t at = shape.columns == 1 ? 0 : static_cast<std::size_t>(role);
     out.columns[role] = SeriesColumn(file, context.rows(), type, at * type.bytes());
@@ -86,8 +88,8 @@ hdf5::DatasetInfo find_only_series(OpenContext& context, const FileReader& file)
   hdf5::DatasetReader& reader = context.hdf5()->reader;
   const std::vector<std::string> names = reader.datasets(file).or_throw();
   if (names.size() > hdf5::helper::kMaxListed) {
-    throw Failure(ErrorCode::bad_data, fmt::format("it holds over {} datasets", hdf5::helper::kMaxListed), path,
-                  fmt::format("name one, as {}:/prices", path));
+    throw Failure(ErrorCode::bad_data, fmt::format("it contains more than {} datasets", hdf5::helper::kMaxListed), path,
+                  fmt::format("name one, for example {}:/prices", path));
   }
   std::vector<hdf5::DatasetInfo> found;
   std::vector<std::string> descriptions;
@@ -101,22 +103,27 @@ hdf5::DatasetInfo find_only_series(OpenContext& context, const FileReader& file)
     }
     const bool fits = series && parse_shape(series->shape);
     descriptions.push_back(escape_unprintable(name) + ", " +
-                           (series ? series->words + (fits ? "" : ", which is no series") : series.error().what));
+                           (series ? series->words + (fits ? "" : ", which is not a series") : series.error().what));
     if (fits) found.push_back(*series);
   }
   if (found.size() == 1) return found[0];
+  // A dataset of 4 or 5 columns is the likeliest to hold prices; one of a single column may be dates or row numbers.
+  const auto table = std::find_if(found.begin(), found.end(), [](const hdf5::DatasetInfo& series) {
+    return series.shape.size() == 2 && (series.shape[1] == 4 || series.shape[1] == 5);
+  });
   if (descriptions.size() > kMaxNamed) {
     descriptions.resize(kMaxNamed);
     descriptions.emplace_back("and more");
   }
   throw Failure(ErrorCode::bad_data,
                 names.empty()
-                    ? "it holds no dataset"
-                    : fmt::format("it holds {} datasets that can be drawn: {}",
+                    ? "it contains no dataset"
+                    : fmt::format("it contains {} datasets that can be drawn: {}",
                                   found.empty() ? "no" : std::to_string(found.size()), fmt::join(descriptions, "; ")),
                 path,
-                found.empty() ? "a series is [T], [T, 4] or [T, 5], ready windows are [N, n] or [N, n, 4]"
-                              : fmt::format("name one, as {}:{}", path, escape_unprintable(found[0].name)));
+                found.empty() ? "expected a series [T], [T, 4] or [T, 5], or ready windows [N, n] or [N, n, 4]"
+                              : fmt::format("name one, for example {}:{}", path,
+                                            escape_unprintable((table == found.end() ? found.front() : *table).name)));
 }
 
 }  // namespace
@@ -146,7 +153,8 @@ void read_hdf5(const FileReader& file, OpenContext& context, PriceSource& out) {
 void read_npy(OpenContext& context, PriceSource& out) {
   const npy::Header header = npy::read_header(out.path).or_throw();
   const auto shape = parse_shape(header.shape);
-  if (!header.is_plain() || !is_readable(header.fields[0].type) || !shape) throw make_failure(header.words(), out.name);
+  if (!header.is_plain() || !is_readable(header.fields[0].type) || !shape)
+    throw make_failure(header.words(), out.name, ", of float32, float64 or integers");
   const ElementType type = header.fields[0].type;
   const auto file =
       std::make_shared<PlainRowFile>(out.path, header.data_offset, shape->rows, shape->columns * type.bytes());

@@ -17,7 +17,8 @@ constexpr std::size_t kMaxTextBytes = 64;
 constexpr const char* kPurpose = "inputs";
 // Value of --columns date=: the rows are already in order, whatever the columns say.
 constexpr const char* kNoDates = "none";
-constexpr const char* kNamelessRemedy = "its first line holds numbers: write the names of the columns above them";
+constexpr const char* kNamelessRemedy =
+    "its first line contains numbers; add a line with the names of the columns above it";
 
 // Returns a cell's text for a message: a cell may be megabytes long.
 std::string shorten_cell(std::string_view text) {
@@ -79,7 +80,7 @@ class TableHeader {
     throw Failure(
         ErrorCode::bad_data,
         fmt::format("columns {} and {} are both named '{}'", any[0] + 1, any[1] + 1, shorten_cell(names_[any[0]])),
-        path_, "give one of them another name");
+        path_, "rename one of them");
   }
 
  private:
@@ -165,7 +166,7 @@ class ColumnChooser {
   }
   [[noreturn]] void refuse(PriceColumn role) const {
     std::string remedy = fmt::format("name it with --columns {}=NAME", name_of(role));
-    if (role == kVolume) remedy = "name it with --columns volume=NAME, or draw without: --no-volume";
+    if (role == kVolume) remedy = "name it with --columns volume=NAME, or use --no-volume";
     if (header_.has_only_numbers()) remedy = kNamelessRemedy;
     throw Failure(ErrorCode::bad_data,
                   fmt::format("it has no column '{}'; its columns are: {}", name_of(role), header_.words()), path_,
@@ -206,9 +207,9 @@ class GrowingMemory {
     const Bytes others = budget_.used() - reserved_;
     const Bytes free = others < budget_.limit() ? budget_.limit() - others : Bytes{};
     throw OutOfMemory(ErrorCode::out_of_memory,
-                      fmt::format("its columns need about {} of memory, and {} of {} can be had", format_bytes(whole),
-                                  format_bytes(free), format_bytes(budget_.limit())),
-                      file_.path(), "allow more with --memory, or give it as .npy, which is not held in memory");
+                      fmt::format("its columns need about {} of memory, but only {} of {} is available",
+                                  format_bytes(whole), format_bytes(free), format_bytes(budget_.limit())),
+                      file_.path(), "raise --memory, or convert it to .npy, which is not loaded into memory");
   }
 
   const FileReader& file_;
@@ -278,7 +279,7 @@ class RowCollector {
       throw table.make_row_error(
           fmt::format("column {}: '{}' is too long for a {}", shorten_cell(header_.name(column)), shorten_cell(cell),
                       what),
-          fmt::format("a {} has at most {} bytes; name another column with {}", what, kMaxTextBytes, remedy));
+          fmt::format("the limit of a {} is {} bytes; name another column with {}", what, kMaxTextBytes, remedy));
     }
     return replace_invalid_utf8(std::string(cell));
   }
@@ -316,9 +317,9 @@ class RowCollector {
     } else if (cell != first_symbol_) {
       const std::string& name = header_.name(*chosen_.symbol);
       throw table.make_row_error(
-          fmt::format("column {} says '{}' after '{}': it holds several series", shorten_cell(name), shorten_cell(cell),
-                      shorten_cell(first_symbol_)),
-          fmt::format("use --by {} for windows of one series each, or --by none", shorten_cell(name)));
+          fmt::format("column {} has '{}' after '{}': the table contains several series", shorten_cell(name),
+                      shorten_cell(cell), shorten_cell(first_symbol_)),
+          fmt::format("use --by {} to split it into series, or --by none to treat it as one", shorten_cell(name)));
     }
   }
 
@@ -339,7 +340,8 @@ class RowCollector {
 
 std::vector<PriceSource> read_csv(FileReader& reader, OpenContext& context, const PriceSource& file) {
   CsvReader table = make_row_reader(reader, context, file.path);
-  if (!table.next()) throw Failure(ErrorCode::bad_data, "it is empty", file.path, "a header is needed");
+  if (!table.next())
+    throw Failure(ErrorCode::bad_data, "it is empty", file.path, "expected a line with the names of the columns");
   const TableHeader header(table.cells(), file.path);
   const ChosenColumns chosen = ColumnChooser(header, context.options, file.path).choose();
   TableRows rows;

@@ -29,13 +29,13 @@ class Arranger {
   ArrangedSeries arrange_rows() {
     if (table_.dates) out_.notation = notation();
     if (!out_.notation && options_.sort == SortOrder::date) {
-      throw Failure(ErrorCode::bad_data, "it has no dates that can be read, so that it cannot be sorted", table_.path,
-                    "name the column with --columns date=NAME, or leave out --sort date");
+      throw Failure(ErrorCode::bad_data, "it has no readable dates, so it cannot be sorted", table_.path,
+                    "name the date column with --columns date=NAME, or leave out --sort date");
     }
     if (!out_.notation &&
         (options_.duplicates == DuplicatePolicy::first || options_.duplicates == DuplicatePolicy::last)) {
-      throw Failure(ErrorCode::bad_data, "it has no dates that can be read, so that none can be found twice",
-                    table_.path, "name the column with --columns date=NAME, or leave out --duplicates");
+      throw Failure(ErrorCode::bad_data, "it has no readable dates, so duplicates cannot be found", table_.path,
+                    "name the date column with --columns date=NAME, or leave out --duplicates");
     }
     OrderProblems steps;
     if (out_.notation) steps = find_order_problems(*out_.notation);
@@ -87,9 +87,9 @@ class Arranger {
         options_.date_order);
     if (reading.unread) {
       throw Failure(ErrorCode::bad_data,
-                    fmt::format("line {}: column {}: '{}' is no date like the others", line(*reading.unread),
-                                escape_unprintable(table_.date_column), date(*reading.unread)),
-                    table_.path, "mend that line, or name another column with --columns date=NAME");
+                    fmt::format("line {}: column {}: '{}' is not a date in the format of the others",
+                                line(*reading.unread), escape_unprintable(table_.date_column), date(*reading.unread)),
+                    table_.path, "correct that line, or name another column with --columns date=NAME");
     }
     std::vector<DateNotation>& possible = reading.possible;
     // With --sort date the user says that the order of the rows means nothing.
@@ -107,9 +107,9 @@ class Arranger {
       if (time(possible[0], row) == time(possible[1], row)) continue;
       throw Failure(
           ErrorCode::bad_data,
-          fmt::format("line {}: column {}: '{}' can be {} or {}, and so can all its dates", line(row),
+          fmt::format("line {}: column {}: '{}' can be {} or {}, and no other date decides which", line(row),
                       escape_unprintable(table_.date_column), date(row), possible[0].name(), possible[1].name()),
-          table_.path, "say which with --date-order dmy, mdy or ymd");
+          table_.path, "choose with --date-order dmy, mdy or ymd");
     }
     return possible.front();
   }
@@ -122,8 +122,8 @@ class Arranger {
                               newest_first ? "its rows go from new to old" : "its rows go back in time", date(step.row),
                               date(step.before)),
                   table_.path,
-                  "charts would run backwards and labels tell the past: use --sort date; where a column names the "
-                  "series, --by COLUMN; where the rows are right as they are, --columns date=none");
+                  "use --sort date; if a column names several series, use --by COLUMN; if the order is right, use "
+                  "--columns date=none, or labels will show the past");
   }
 
   [[noreturn]] void refuse_repeat(const OutOfOrderRows& step) const {
@@ -131,15 +131,15 @@ class Arranger {
         ErrorCode::bad_data,
         fmt::format("lines {} and {} have the same time, {}", line(step.before), line(step.row), date(step.row)),
         table_.path,
-        "use --duplicates first, last or keep; where a column names the series, --by COLUMN; where another "
-        "has the time, --columns date=NAME or time=NAME");
+        "if a column names several series, use --by COLUMN; if another has the time, --columns date=NAME or time=NAME; "
+        "if rows repeat, --duplicates first, last or keep");
   }
 
   // Orders rows by series, then by time if they have to be sorted, else as in the file. Leaves out repeats if
   // `thinned`.
   void reorder(bool thinned) {
-    const Reservation reservation = context_.budget.reserve(
-        Bytes{table_.rows * (sizeof(std::size_t) + sizeof(std::int64_t))}, "putting rows in order");
+    const Reservation reservation =
+        context_.budget.reserve(Bytes{table_.rows * (sizeof(std::size_t) + sizeof(std::int64_t))}, "sorting rows");
     std::vector<std::int64_t> times(out_.notation ? table_.rows : 0);
     for (std::size_t row = 0; row < times.size(); ++row) times[row] = time(*out_.notation, row);
     const std::vector<std::size_t> ranks = ranks_of_symbols();
@@ -192,7 +192,7 @@ class Arranger {
   // Replaces the table by these rows, in this order.
   void apply_order(const std::vector<std::size_t>& order) {
     const std::size_t widest = std::max<std::size_t>(sizeof(double), table_.dates ? table_.dates->longest() : 0);
-    const Reservation reservation = context_.budget.reserve(Bytes{order.size() * widest}, "putting rows in order");
+    const Reservation reservation = context_.budget.reserve(Bytes{order.size() * widest}, "sorting rows");
     for (std::shared_ptr<NumberColumn>& column : table_.numbers) {
       auto ordered = std::make_shared<NumberColumn>();
       for (const std::size_t row : order) ordered->append((*column)[row]);

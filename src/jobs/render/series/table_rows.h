@@ -19,7 +19,7 @@ namespace millrace::render {
 
 struct TableRows {
   std::string path;                                    // for messages
-  std::vector<std::shared_ptr<NumberColumn>> numbers;  // one for each of roles_of()
+  std::vector<std::shared_ptr<NumberColumn>> numbers;  // one for each of price_columns_of()
   std::shared_ptr<TextColumn> dates;                   // none: the table has no column of dates
   std::string date_column;                             // its name
   ChunkedValues<std::uint32_t> series;                 // index in `symbols` for each row; empty: one series
@@ -32,7 +32,7 @@ struct TableRows {
   void finish_appending();
 };
 
-// Consecutive rows of a table after arrange().
+// Consecutive rows of a table after arrange_rows().
 struct SeriesRows {
   std::size_t begin = 0, rows = 0;
   std::string symbol;  // empty: not known
@@ -40,7 +40,7 @@ struct SeriesRows {
 
 struct ArrangedSeries {
   std::vector<SeriesRows> series;        // sorted by symbol
-  std::optional<DateNotation> notation;  // none: no date was understood
+  std::optional<DateNotation> notation;  // none: no date could be read
   std::uint64_t repeats = 0;             // rows left out because another row has the same time
   bool sorted = false;                   // true if the rows had to be sorted by date
 };

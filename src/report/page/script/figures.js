@@ -1,8 +1,8 @@
-// A picture is saved as it is in the page's text, which is as it looks on paper, whatever the screen shows.
+// A figure is saved in its printed colours, whatever colour scheme the screen shows.
 
 function svgText(svg) {
   const copy = svg.cloneNode(true);
-  // Programs that draw for print do not all know currentColor: each place gets the colour that it stands for.
+  // Some print programs do not support currentColor: each attribute gets the actual colour.
   for (const attribute of ['fill', 'stroke']) {
     for (const element of copy.querySelectorAll(`[${attribute}="currentColor"]`)) {
       element.setAttribute(attribute, element.closest('[color]').getAttribute('color'));

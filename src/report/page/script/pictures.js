@@ -1,4 +1,4 @@
-// Pictures with what is drawn on them. Each has a slider, from the photograph alone to all of the drawing, and can be
+// Photographs with masks drawn over them. Each has a slider that sets how much of the masks is shown, and can be
 // enlarged and moved.
 
 const MOST_ZOOM = 12;
@@ -16,7 +16,7 @@ function addView(figure) {
     pan.style.transform = `translate(${state.x}px, ${state.y}px) scale(${state.zoom})`;
     stage.classList.toggle('near', state.zoom > 1);
   };
-  // What lies at a place of the stage stays there.
+  // The point under (x, y) stays in place.
   const zoomAt = (x, y, factor) => {
     const zoom = Math.min(MOST_ZOOM, Math.max(1, state.zoom * factor));
     state.x = x - (x - state.x) * (zoom / state.zoom);
@@ -33,7 +33,7 @@ function addView(figure) {
     place();
   };
 
-  // What is high and narrow takes no more of the page than others.
+  // A tall and narrow picture takes no more of the page than others.
   const photo = pan.querySelector('.photo');
   const sides = Number(photo.getAttribute('height')) / Number(photo.getAttribute('width'));
   if (sides > 1.5) stage.style.maxWidth = `${Math.max(100 * 1.5 / sides, 8)}%`;
@@ -65,7 +65,7 @@ function addView(figure) {
   stage.after(row);
 
   stage.addEventListener('wheel', (event) => {
-    // A page that is scrolled past is not a picture that is enlarged.
+    // Scrolling past a picture does not enlarge it.
     if (!event.ctrlKey && state.zoom === 1) return;
     event.preventDefault();
     const {left, top} = stage.getBoundingClientRect();
@@ -119,7 +119,7 @@ function addTools(tools) {
       for (const layer of list.querySelectorAll(`.drawn [data-layer="${check.dataset.layer}"]`)) layer.hidden = !check.checked;
     };
     check.addEventListener('change', show);
-    show();  // as the browser remembers it
+    show();  // the browser may restore an unchecked box
   }
   const order = tools.querySelector('.picture-order');
   const sort = () => {

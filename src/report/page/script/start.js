@@ -1,10 +1,10 @@
-// The page is whole without this: here is what can be pressed.
+// The page is complete without this script, which adds the controls.
 
 for (const figure of document.querySelectorAll('.figure')) addSaveButton(figure);
 for (const figure of document.querySelectorAll('.picture')) addView(figure);
 for (const tools of document.querySelectorAll('.picture-tools')) addTools(tools);
 
-// Of a table in a closed element only when it is opened: there may be many.
+// A table in a closed element becomes sortable when it is opened: there may be many.
 for (const table of document.querySelectorAll('table')) {
   const details = table.closest('.numbers');
   if (!details) makeSortable(table);

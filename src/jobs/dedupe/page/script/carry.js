@@ -1,6 +1,6 @@
-// Carrying out what is decided, in a page that a review serves: listed first, then done, then taken back if need be.
+// Carries out the decisions in a page that a review serves: lists the actions, performs them, and can undo them.
 
-// By the numbers of groups and members alone: the review knows their files.
+// Decisions by the numbers of groups and members: the review has the files.
 function decisionsByNumber() {
   return decisions((group, action, member, more = {}) => {
     const one = [group.index, group.members.indexOf(member), action];
@@ -13,20 +13,23 @@ function decisionsByNumber() {
   });
 }
 
-const GO_WORDS = {trash: 'Put them into the trash', move: 'Move them', hardlink: 'Replace them by hard links', delete: 'Set them aside'};
+const GO_WORDS = {
+  trash: 'Move to the trash', move: 'Move files', hardlink: 'Replace by hard links', delete: 'Set aside'};
+const STATE_WORDS = {left: 'skipped', before: 'done before', waiting: 'not started'};
 
-let listed = null;  // what a dry run has answered, and may be done
+let listed = null;  // answer of the last dry run, whose plan may be carried out
 
 const itemWords = (item) => {
   const [name, folder] = nameAndFolder(item.path);
-  const state = item.state !== 'would' ? item.state : item.sidecar ? 'would be written' : 'would go';
+  const planned = item.sidecar ? 'to be written' : 'planned';
+  const state = item.state === 'would' ? planned : STATE_WORDS[item.state] || item.state;
   return h('li', {class: item.state}, h('b', {}, state), ' ', item.companion_of ? '+ ' : '', h('bdi', {}, name),
       h('span', {class: 'folder', title: visible(item.path)}, h('bdi', {}, folder)),
       item.to ? h('span', {class: 'to'}, '→ ', h('bdi', {}, visible(item.to))) : null,
       item.reason ? h('span', {class: 'reason'}, visible(item.reason)) : null);
 };
 
-// What differs from the plain course of things stands first.
+// Failed and skipped items come first.
 function showApplied({applied, summary}) {
   const order = ['failed', 'lost', 'left', 'waiting', 'would', 'done', 'before'];
   const items = [...applied.items].sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
@@ -38,27 +41,28 @@ function showApplied({applied, summary}) {
   $('carry-items').replaceChildren(list);
 }
 
-// `go`: what was listed may be done; `only`: of it there are pairs to be remembered alone.
+// `go`: the listed actions may be carried out; `only`: they only record pairs as not duplicates.
 function carryState({busy = false, title, go = false, only = false}) {
   $('carry-title').textContent = title;
   $('carry').setAttribute('aria-busy', String(busy));
   $('carry-go').hidden = !go;
   $('carry-go').disabled = busy;
-  $('carry-go').textContent = only ? 'Remember it' : GO_WORDS[served.action];
+  $('carry-go').textContent = only ? 'Record it' : GO_WORDS[served.action];
   const last = served.runs[served.runs.length - 1];
   $('carry-back').hidden = !last;
   $('carry-back').disabled = busy;
-  if (last) $('carry-back').textContent = `Take back the last ${plural(last[1], 'file')}`;
+  if (last) $('carry-back').textContent = `Restore the last ${plural(last[1], 'file')}`;
   $('carry-merge').disabled = busy;
   const knowing = groups.filter(knowsMore).length;
-  $('carry-merge-more').textContent = knowing ? ` (${plural(knowing, 'group')}: more stars, keywords, names or places go)` : '';
+  $('carry-merge-more').textContent =
+      knowing ? ` (${plural(knowing, 'group')}: removed files have more stars, keywords, names or places)` : '';
   $('carry-close').disabled = busy;
 }
 
 async function carry(go) {
   const body = {decisions: decisionsByNumber(), merge: $('carry-merge').checked, go};
   if (go) body.plan = listed.plan;
-  carryState({busy: true, go: !go && Boolean(listed), title: go ? 'At work …' : 'Looking at every file …'});
+  carryState({busy: true, go: !go && Boolean(listed), title: go ? 'Working …' : 'Checking every file …'});
   try {
     const answer = await (await askServer('/apply', JSON.stringify(body))).json();
     listed = answer;
@@ -68,18 +72,19 @@ async function carry(go) {
       markGone(answer.applied, true);
     }
     const {would, not_duplicates: pairs} = answer.applied.totals;
-    carryState(go ? {title: 'Done'} : {title: would.files + pairs ? 'What would be done' : 'Nothing is to be done',
+    carryState(go ? {title: 'Done'} : {title: would.files + pairs ? 'What would be done' : 'Nothing to do',
       go: would.files + pairs > 0, only: would.files === 0});
   } catch (error) {
-    // What was refused was not begun; of what no answer came nothing is known.
-    carryState({title: !go || error.refused ? 'It was not done' : 'It is not known what was done'});
-    $('carry-words').textContent = visible(error.message) + (!go || error.refused ? '' : ' · Load the page again: it shows what is gone.');
+    // A refused request was not started. Without an answer, the outcome is unknown.
+    carryState({title: !go || error.refused ? 'Nothing was done' : 'Something went wrong'});
+    $('carry-words').textContent = visible(error.message) +
+        (!go || error.refused ? '' : ' · Reload the page to see which files were removed.');
     $('carry-items').replaceChildren();
   }
 }
 
 async function takeBack() {
-  carryState({busy: true, title: 'Taking it back …'});
+  carryState({busy: true, title: 'Restoring …'});
   try {
     const [run] = served.runs[served.runs.length - 1];
     const answer = await (await askServer('/undo', JSON.stringify({run, go: true}))).json();
@@ -88,9 +93,9 @@ async function takeBack() {
     const {failed, lost, left, waiting} = answer.applied.totals;
     const all = failed.files + lost.files + left.files + waiting.files === 0;
     if (all) served.runs.pop();
-    carryState({title: all ? 'Taken back' : 'Not all of it is back'});
+    carryState({title: all ? 'Restored' : 'Some files were not restored'});
   } catch (error) {
-    carryState({title: error.refused ? 'It was not taken back' : 'It is not known what was taken back'});
+    carryState({title: error.refused ? 'Nothing was restored' : 'Something went wrong'});
     $('carry-words').textContent = visible(error.message);
   }
 }
@@ -102,7 +107,7 @@ function markGone(applied, gone) {
     setGone(file, gone);
   }
   askAgain();
-  undoSteps.length = 0;  // a step before it would mark what is not there
+  undoSteps.length = 0;  // an earlier step could mark a file that no longer exists
   showChange();
   saveSoon();
 }
@@ -120,7 +125,7 @@ async function endReview() {
   try {
     await askServer('/done', '');
     over = true;
-    warn(`The review has ended. Your ${kept ? '' : 'last '}marks are ${kept ? '' : 'not '}kept.`);
+    warn(`The review has ended. Your ${kept ? '' : 'last '}marks are ${kept ? '' : 'not '}saved.`);
   } catch (error) {
     say(visible(error.message), true);
   }
@@ -144,7 +149,7 @@ if (served) {
   });
 }
 
-// After the marks came back, which are of all there was.
+// Called after the marks are restored, since they include files that no longer exist.
 function showGone() {
   if (!served || served.gone.length === 0) return;
   const byId = new Map();

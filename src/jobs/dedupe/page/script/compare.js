@@ -1,12 +1,12 @@
-// Comparing two pictures of a group, large: the dialog around the lens, by keys and by mouse.
+// Compares two pictures of a group at large size: the dialog around the lens, with its keys and mouse actions.
 
 const MODES = {side: 'side by side', swipe: 'swipe', flicker: 'flicker', difference: 'difference'};
 const comparing = {group: null, one: 0, two: 1};
 const loaded = new Map();  // promises of pictures by their address, the latest last
 const MOST_LOADED = 8;
 
-// All of a picture, as large as it is to be had: of a review a preview, on a disk the file itself where the browser
-// can open it, and its thumbnail else.
+// Returns the whole picture, as large as available: a preview in a review; on a disk the file itself if the browser can
+// open it, else its thumbnail.
 function pictureOf(group, m, turn = 1) {
   const member = group.members[m];
   const thumb = json(group.thumbs)[m];
@@ -45,16 +45,16 @@ async function loadPicture(id, member, thumb, turn) {
       } catch (error) {
         if (!small) throw error;
         picture.whole = await image(small);
-        picture.problem = 'its preview: the browser cannot open the file itself; millrace dedupe review shows it';
+        picture.problem = 'preview only: the browser cannot open this file; millrace dedupe review shows it';
       }
     }
   } catch (error) {
-    picture.problem = member.file.gone ? 'it was carried away' : served ? visible(error.message) : 'it cannot be shown';
+    picture.problem = member.file.gone ? 'already removed' : served ? visible(error.message) : 'cannot be shown';
   }
   return picture;
 }
 
-// How a review found that two of them meet: {turn, map}; {} where they do not, or that cannot be told.
+// Alignment of two pictures by the review: {turn, map}; {} if they cannot be aligned.
 const meetings = new Map();
 function meetingOf(group, one, two) {
   const ids = json(group.thumbs);
@@ -71,12 +71,13 @@ async function showPair() {
   const {group, one, two} = comparing;
   const there = () => $('compare').open && comparing.group === group && comparing.one === one && comparing.two === two;
   canvas.setAttribute('aria-busy', 'true');
-  // Nobody shall judge by the pictures before.
+  // The previous pictures must not be taken for the new ones.
   Object.assign(lens, {one: null, two: null, place: null, map: null, met: !served});
   drawSoon();
   const [first, second] = await Promise.all([pictureOf(group, one), pictureOf(group, two)]);
   if (!there()) return;
-  // A place is where one differs from that which it was looked at against, which has none: of other pairs none is known.
+  // A place is the area in which a picture differs from the one that it was checked against, which has no place. Other
+  // pairs have no known place.
   const places = [group.members[one].place, group.members[two].place];
   const place = places[0] && places[1] ? null : places[0] || places[1] || null;
   Object.assign(lens, {one: first, two: second, place, placeOf: places[0] ? first : second, shows: 0});
@@ -86,7 +87,7 @@ async function showPair() {
   if (there()) canvas.setAttribute('aria-busy', 'false');
 }
 
-// Once both are seen: how they meet takes longer.
+// Aligns the two after both are shown, since that takes longer.
 async function layOver(group, one, two, there) {
   let met = {};
   try {
@@ -94,7 +95,7 @@ async function layOver(group, one, two, there) {
     const second = met.turn > 1 ? await pictureOf(group, two, met.turn) : null;
     if (!there()) return;
     if (second && second.whole) {
-      if (lens.placeOf === lens.two) lens.place = null;  // it is of the picture as it stands
+      if (lens.placeOf === lens.two) lens.place = null;  // it belongs to the picture before its rotation
       lens.two = second;
     }
   } catch (error) {
@@ -110,12 +111,12 @@ function describeSide(m) {
   const {group} = comparing;
   const member = group.members[m];
   const [name, folder] = nameAndFolder(member.path);
-  const state = group.state === 'whole' || member.file.removed ? 'goes' : group.state === 'marked' ? 'stays' : '';
+  const state = group.state === 'whole' || member.file.removed ? 'remove' : group.state === 'marked' ? 'keep' : '';
   const facts = [member.width ? `${member.width} × ${member.height}` : '', bytesText(member.size),
     member.date ? visible(captureText(member.date)) : ''].filter(Boolean).join(' · ');
   return [h('b', {}, `${m + 1} `, h('bdi', {}, name)), h('span', {class: 'folder', title: visible(member.path)}, h('bdi', {}, folder)),
     h('span', {}, facts),
-    h('span', {class: state === 'goes' ? 'goes' : 'stays'}, [state, member.why ? visible(member.why) : ''].filter(Boolean).join(': '))];
+    h('span', {class: state === 'remove' ? 'goes' : 'stays'}, [state, member.why ? visible(member.why) : ''].filter(Boolean).join(': '))];
 }
 
 function showWords() {
@@ -130,17 +131,17 @@ function showWords() {
   if (lens.one) {
     const {fit, scale} = lensScale();
     words.push(lens.scale > 0 ? `${Math.round(100 * scale)} %` : `fits, ${Math.round(100 * fit)} %`);
-    if (lens.two && !lens.met) words.push('looking how they meet …');
-    else if (lens.map) words.push(lens.turned ? 'the second turned, laid where they meet' : 'laid where they meet');
-    else if (lens.two) words.push(served ? 'how they meet is not known' : 'as they are: millrace dedupe review lays them where they meet');
+    if (lens.two && !lens.met) words.push('aligning …');
+    else if (lens.map) words.push(lens.turned ? 'aligned, the second one rotated or mirrored' : 'aligned');
+    else if (lens.two) words.push(served ? 'cannot be aligned' : 'not aligned (millrace dedupe review aligns them)');
     for (const [m, picture] of [[one, lens.one], [two, lens.two]]) {
       if (picture && picture.problem) words.push(`${m + 1}: ${picture.problem}`);
     }
   }
   if (lens.mode === 'flicker') words.push(`shows ${(lens.shows ? two : one) + 1}`);
-  if (lens.mode === 'difference') words.push('what differs, four times as bright');
+  if (lens.mode === 'difference') words.push('difference, 4 times as bright');
   if (pair && pair.score !== null) words.push(`score ${scoreText(pair.score)}`);
-  if (lens.place) words.push('the frame marks where a close look found them to differ');
+  if (lens.place) words.push('the frame marks where the detailed check found a difference');
   $('compare-words').textContent = words.join(' · ');
   canvas.setAttribute('aria-label', `Pictures ${one + 1} and ${two + 1}, ${MODES[lens.mode]}. ${words.join('. ')}`);
 }
@@ -166,7 +167,7 @@ function zoomTo(scale, at) {
   const {fit} = lensScale();
   const next = Math.min(16, scale);
   if (at && next > fit) {
-    // What lies under the pointer stays there.
+    // Keeps the point under the pointer in place.
     const ground = lensGround();
     const pane = lensPanes().find((one) => at.x >= one.x && at.x < one.x + one.w && at.y >= one.y && at.y < one.y + one.h) || lensPanes()[0];
     const moved = (place, centre, side) => (place - centre) * (1 / before - 1 / next) / side;
@@ -189,7 +190,7 @@ function pan(x, y) {
   drawSoon();
 }
 
-// The first is what stays, or is suggested to; the second the one in hand, or the next.
+// The first is the kept picture, or the suggested one; the second is the current one, or the next.
 function startPair(group) {
   const stays = group.members.findIndex((member) => group.state === 'marked' ? !member.file.removed : member.keep);
   const one = Math.max(0, stays);
@@ -227,7 +228,7 @@ function otherGroup(by) {
   openCompare(shown[at]);
 }
 
-// True where the key is one of the comparison's.
+// Handles the keys of the comparison.
 function onCompareKey(event) {
   const {group} = comparing;
   const zoomed = lens.one && lens.scale > 0;
@@ -295,10 +296,10 @@ function moveSwipe(to) {
   drawSoon();
 }
 
-// As large as the marked place, twice as wide.
+// Zooms so that the marked place fills half of the width or height.
 function goToPlace() {
   if (!lens.place || !lens.one) {
-    say('No place is marked: the close look found no part that was changed.');
+    say('No area is marked: the detailed check found no changed area.');
     return;
   }
   const [left, top, right, bottom] = placeOnGround();

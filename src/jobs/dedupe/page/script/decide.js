@@ -1,6 +1,6 @@
-// What a person may decide, and what no decision may do: take the last picture of a group, or a protected one.
+// Decisions of a person. No decision may remove the last picture of a group, or a protected one.
 
-// Whether a survivor stays behind in every decided group of the file, in the one in hand, and among its copies.
+// True if a picture is kept in every decided group of the file, in the current one, and among its copies.
 function mayRemove(file, inHand) {
   return file.groups.every((group) => {
     const open = group.state === null && ALL_COPIES.has(group.kind);
@@ -18,15 +18,15 @@ function areApart(group, one, other) {
   });
 }
 
-// A member that was told apart from every member that stays has no duplicate left: it stays too.
+// A member that is not a duplicate of any kept member has no duplicate left: it is kept too.
 function standsAlone(group, member) {
   return group.apart.size > 0 && group.members.every((other) =>
       other === member || other.file.removed || areApart(group, member, other));
 }
 
-// Whether a suggestion still holds: what a member was found to be the same as stays.
+// True if a suggestion still holds: a picture that the member was found to be a copy of is kept.
 function isSupported(group, member) {
-  // The first was looked at against each other one: it may go for those that a look found as good.
+  // The first was checked against each other one: it is removable for those that are interchangeable with it.
   if (member === group.members[0]) {
     return group.members.some((other) => other !== member && !other.file.removed && !areApart(group, member, other) &&
         (other.hash === member.hash || other.as_good));
@@ -35,10 +35,11 @@ function isSupported(group, member) {
       (other.hash === member.hash || (!member.byTwin && other.hash === group.members[0].hash)));
 }
 
-// What nobody chose goes only for what it was looked at against. When that is to go, it stays.
+// A picture that nobody chose is removed only for one that it was checked against. If that one is marked for removal,
+// its own mark is dropped.
 function dropUnsupported() {
   let dropped = 0;
-  for (const group of touched) {  // what is dropped touches more
+  for (const group of touched) {  // a dropped mark touches more groups
     for (const member of group.members) {
       const {file} = member;
       if (!file.removed || file.chosen || file.gone) continue;
@@ -47,20 +48,22 @@ function dropUnsupported() {
       dropped += 1;
     }
   }
-  if (dropped) say(`${plural(dropped, 'picture')} not compared closely with the one that stays now: marked no more.`);
+  if (dropped) {
+    say(`${plural(dropped, 'picture')} no longer marked: not checked in detail against a picture that is kept now.`);
+  }
 }
 
-// What this group marked; what another one marked is not its to give back.
+// Drops the marks that this group made, not those of other groups.
 function giveBack(group) {
   for (const {file} of group.members) {
     if (file.by === group) setRemoved(file, false, null);
   }
 }
 
-// Other groups may have marked all of an undecided group's pictures: then one has to be kept by hand first.
+// True if other groups have marked all pictures of an undecided group: then one has to be kept by hand first.
 const nobodyStays = (group) => group.members.every((member) => member.file.removed && member.file.by !== group);
 
-// In another group: what this one had is given back first.
+// True for a file kept by hand in another group: the marks of this group are dropped first.
 const keptByHand = (file) => file.chosen && !file.removed;
 
 function accept(group) {
@@ -92,7 +95,7 @@ function acceptOne(group) {
 
 function mark(group, member, remove) {
   if (member.file.gone) {
-    say('This picture was carried away.', true);
+    say('This picture was already removed.', true);
     return;
   }
   if (remove && member.file.reference) {
@@ -101,7 +104,7 @@ function mark(group, member, remove) {
     return;
   }
   if (remove && !mayRemove(member.file, group)) {
-    say('At least one picture of a group stays. Keep another one first.', true);
+    say('At least one picture of a group is kept. Keep another one first.', true);
     shake(group, member);
     return;
   }
@@ -133,7 +136,7 @@ function pairNotDuplicates(group, p) {
     for (const member of group.members) {
       if (member.file.removed && member.file.by === group && standsAlone(group, member)) {
         setRemoved(member.file, false, null);
-        say(`${nameAndFolder(member.path)[0]} has no duplicate left that stays: it stays too.`);
+        say(`${nameAndFolder(member.path)[0]} has no kept duplicate left: it is kept too.`);
       }
     }
   });

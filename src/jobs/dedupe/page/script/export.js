@@ -1,6 +1,6 @@
-// What leaves the browser: decisions.json, which millrace dedupe apply reads.
+// Exports decisions.json, which millrace dedupe apply reads.
 
-// As the file has it.
+// Returns an entry in the format of the file.
 function entryOf(group, action, member, more = {}) {
   const one = {group: group.id, action, path: member.path};
   if (member.path_base64) one.path_base64 = member.path_base64;
@@ -13,7 +13,7 @@ function entryOf(group, action, member, more = {}) {
   return one;
 }
 
-// What is decided, each as `form` has it; of what was carried away there is nothing to decide.
+// Returns the decisions, each formatted by `form`. Files that no longer exist have none.
 function decisions(form) {
   const entries = [];
   const entry = (group, action, member, more) => {
@@ -25,13 +25,13 @@ function decisions(form) {
       continue;
     }
     if (group.state === 'whole') {
-      // The number says of how many members it was asked: it holds for no fewer.
+      // A confirmation for this number of members does not hold for fewer.
       const all = {chosen: true, whole_group: group.members.length};
       for (const member of group.members) entry(group, 'remove', member, all);
     }
     if (group.state === 'marked') {
-      // A file goes into every group that it stands in: each has to name the ones that survive in it. Only where it
-      // was told apart from all of those, it goes because of another group alone.
+      // A file has a decision in every group that contains it, and each group must name its kept files. If the file is
+      // not a duplicate of any of those, only the decision of another group removes it.
       for (const member of group.members) {
         if (!member.file.removed) entry(group, 'keep', member);
         else if (!standsAlone(group, member)) entry(group, 'remove', member, {chosen: member.file.chosen});
@@ -55,5 +55,5 @@ function setExport() {
   if (exported) URL.revokeObjectURL(exported);
   exported = URL.createObjectURL(new Blob([decisionsText()], {type: 'application/json'}));
   $('export').href = exported;
-  if (!groups.some(decided)) say('No group is decided yet: the file holds no decision.');
+  if (!groups.some(decided)) say('No group is decided yet: the file contains no decision.');
 }

@@ -1,4 +1,4 @@
-// One group on the page: its pictures, its pairs, and how they show what is decided.
+// One group on the page: its pictures, its pairs, and its decisions.
 
 const PAIRS_AT_FIRST = 8;
 
@@ -8,9 +8,9 @@ function thumbAddress(thumb) {
   return `${header.thumbs}${folder}/${String(thumb).padStart(6, '0')}.jpg`;
 }
 
-// Where an altered picture differs.
+// Marks the area in which an altered picture differs.
 function placeMark([left, top, right, bottom]) {
-  const mark = h('span', {class: 'place', title: 'here it differs'});
+  const mark = h('span', {class: 'place', title: 'it differs here'});
   const percent = (share) => `${(100 * share).toFixed(2)}%`;
   Object.assign(mark.style, {
     left: percent(left), top: percent(top), width: percent(right - left), height: percent(bottom - top)});
@@ -32,7 +32,7 @@ function memberView(group, member, m, thumb) {
     return element;
   };
   const image = thumb === null || thumb === undefined || member.file.gone ?
-      h('span', {class: 'none'}, member.file.gone ? 'carried away' : 'no thumbnail') :
+      h('span', {class: 'none'}, member.file.gone ? 'already removed' : 'no thumbnail') :
       h('span', {class: 'picture'}, picture(), member.place ? placeMark(member.place) : null);
   const size = h('span', {class: largest((one) => one.size) ? 'most' : ''}, bytesText(member.size));
   const pixels = member.width && member.height ?
@@ -58,10 +58,10 @@ function memberView(group, member, m, thumb) {
       h('figcaption', {class: 'side'},
         h('div', {class: 'badges'},
           h('span', {class: 'badge number', 'aria-hidden': 'true'}, String(m + 1)),
-          member.keep && SUGGESTS.has(group.kind) ? badge('keep', '★ Keep', 'suggested: this one stays') : null,
-          badge('away', 'Carried away', 'it is not there any more'),
+          member.keep && SUGGESTS.has(group.kind) ? badge('keep', '★ Keep', 'suggested to keep') : null,
+          badge('away', 'Already removed', 'the file no longer exists at this path'),
           member.file.reference ? badge('reference', 'Reference', 'in a protected folder: never removed') : null,
-          member.damaged ? badge('damaged', 'Damaged', 'could be decoded in part only') : null),
+          member.damaged ? badge('damaged', 'Damaged', 'only partly readable') : null),
         h('div', {class: 'words'},
           link,
           h('div', {class: 'folder', title: visible(member.path)}, h('bdi', {}, folder)),
@@ -71,7 +71,7 @@ function memberView(group, member, m, thumb) {
           h('div', {class: 'more'}, date),
           member.companions ? h('div', {class: 'more', title: visible(member.companions.join('  '))},
             'with ' + member.companions.map((path) => nameAndFolder(path)[0]).join(', ')) : null,
-          member.holds ? h('div', {class: 'more', title: 'what the file holds besides the picture that was compared'},
+          member.holds ? h('div', {class: 'more', title: 'what the file contains besides the compared picture'},
             holdsText(member.holds)) : null,
           member.why ? h('div', {class: member.keep ? 'why' : 'why other'}, visible(member.why)) : null,
           member.warning ? h('div', {class: 'but', title: visible(member.warning)},
@@ -90,11 +90,13 @@ function pairsView(group) {
     const button = h('button', {type: 'button', on: {click: () => pairNotDuplicates(group, p)},
       'aria-label': `Pictures ${pair.a + 1} and ${pair.b + 1} are not duplicates`}, 'not duplicates');
     buttons.set(p, button);
-    const far = Object.entries(pair.distances).map(([name, value]) => h('span', {}, `${name} ${value}`));
+    const far = Object.entries(pair.distances).map(([name, value]) =>
+        h('span', {title: 'number of differing bits of this hash, of 64'}, `${name} ${value}`));
     return h('li', {},
         h('span', {class: 'who'}, `${pair.a + 1} – ${pair.b + 1}`),
         h('span', {class: 'far'},
-          pair.score === null ? null : h('b', {}, scoreText(pair.score)), ...far),
+          pair.score === null ? null : h('b', {title: 'score: 0 to 1, higher is more alike'}, scoreText(pair.score)),
+          ...far),
         button);
   };
   const ul = h('ul', {}, ...order.slice(0, PAIRS_AT_FIRST).map(row));
@@ -104,7 +106,7 @@ function pairsView(group) {
       ul.append(...order.slice(PAIRS_AT_FIRST).map(row));
       rest.remove();
       refresh(group);
-    }}}, `all ${number(order.length)} pairs`);
+    }}}, `show all ${number(order.length)} pairs`);
     box.append(rest);
   }
   return {box, buttons};
@@ -117,14 +119,15 @@ const KIND_WORDS = {
 
 const KIND_HELP = {
   identical: 'Copies of one file: every byte is the same.',
-  'same pixels': 'The same picture with other metadata.',
+  'same pixels': 'The same pixels with different metadata.',
   similar: 'The same photograph: saved again, scaled or cropped.',
-  altered: 'Something was added, removed or changed in a part of it, or each is in focus somewhere else; a frame marks where. Or a drawing that is mirrored or turned.',
-  framed: 'Each shows something that the other lacks, or one stands in a screen or a frame.',
+  altered: 'Something was added, removed or changed in an area, or each is in focus in another area; a frame marks where. ' +
+      'Also drawings that are mirrored or rotated.',
+  framed: 'Each shows something that the other lacks, or one is shown on a screen or in a frame.',
   series: 'Different shots, taken one after the other.',
-  recoloured: 'The same photograph with other colours, another exposure or a strong edit.',
+  recoloured: 'The same photograph with other colors, another exposure or a strong edit.',
   burst: 'Shots within a second of each other.',
-  related: 'They look alike at first sight, and are not the same.',
+  related: 'They look alike at first sight, but are different pictures.',
 };
 const kindHelp = (kind) => (KIND_HELP[kind] || '') + (SUGGESTS.has(kind) ? '' : ' Nothing is suggested for removal.');
 
@@ -165,7 +168,7 @@ function fill(group) {
   refresh(group);
 }
 
-// Far groups give back their elements and keep their height, so a long page stays light.
+// Removes the elements of a group far from the window and keeps its height, so a long page needs little memory.
 function empty(group) {
   if (!group.view || group.node.contains(document.activeElement)) return;
   group.node.style.height = `${group.node.offsetHeight || guessHeight(group)}px`;
@@ -173,7 +176,7 @@ function empty(group) {
   group.view = null;
 }
 
-// In what a picture that a person lets go, and the search would have kept, is better than all that stay.
+// Returns in what a picture that a person marked for removal is better than all kept ones.
 function lossOf(group) {
   if (group.state !== 'marked') return '';
   const staying = group.members.filter((member) => !member.file.removed);
@@ -187,12 +190,12 @@ function lossOf(group) {
     if (megapixels(member) > most(megapixels)) better.push(`more pixels, ${member.width} × ${member.height}`);
     if (given(member) > most(given)) better.push('more stars, keywords, names or places');
     if (exif(member) > most(exif)) better.push(`${member.exif} EXIF fields`);
-    if (better.length) words.push(`${nameAndFolder(member.path)[0]}, which goes, has ${better.join(', ')}`);
+    if (better.length) words.push(`${nameAndFolder(member.path)[0]}, marked for removal, has ${better.join(', ')}`);
   }
   return words.length ? `⚠ ${words.join('; ')}` : '';
 }
 
-// Whether what goes has more of what people gave than all that stay.
+// True if a removed picture has more metadata from people than all kept ones.
 function knowsMore(group) {
   if (group.state !== 'marked') return false;
   const given = (gone) => Math.max(0, ...group.members.filter(({file}) => file.removed === gone && !file.gone)
@@ -201,20 +204,21 @@ function knowsMore(group) {
 }
 
 function stateOf(group) {
-  if (allGone(group)) return ['marked', 'Carried away'];
-  if (group.state === 'whole') return ['warn', `⚠ none stays, ${group.members.length} go`];
+  if (allGone(group)) return ['marked', 'Already removed'];
+  if (group.state === 'whole') return ['warn', `⚠ keep none, remove ${group.members.length}`];
   if (group.state === 'not') return ['not', 'Not duplicates'];
   if (group.state === 'marked') {
     const staying = group.members.filter((member) => !member.file.removed);
     const away = group.members.filter((member) => member.file.gone).length;
     const go = group.members.length - staying.length - away;
     if (go && staying.every((member) => member.damaged)) {
-      return ['warn', `⚠ only damaged stay, ${go} go`];
+      return ['warn', `⚠ keep only damaged ones, remove ${go}`];
     }
-    const words = [`${staying.length} stay`, go ? `${go} go` : '', away ? `${away} carried away` : ''].filter(Boolean);
-    return ['marked', go + away === 0 ? '✓ All stay' : '✓ ' + words.join(', ')];
+    const words = [`keep ${staying.length}`, go ? `remove ${go}` : '', away ? `${away} already removed` : '']
+        .filter(Boolean);
+    return ['marked', go + away === 0 ? '✓ keep all' : '✓ ' + words.join(', ')];
   }
-  if (group.apart.size) return ['not', plural(group.apart.size, 'pair') + ' told apart'];
+  if (group.apart.size) return ['not', plural(group.apart.size, 'pair') + ' not duplicates'];
   return ['', ''];
 }
 
@@ -233,9 +237,9 @@ function refresh(group) {
     one.keep.setAttribute('aria-pressed', String(kept));
     one.remove.setAttribute('aria-pressed', String(removed));
     const words = [`Picture ${m + 1} of ${group.members.length}`, one.name];
-    if (member.file.gone) words.push('was carried away');
+    if (member.file.gone) words.push('already removed');
     else if (removed) words.push(marked || group.state === 'whole' ? 'marked for removal' : 'marked for removal in another group');
-    if (kept) words.push('stays');
+    if (kept) words.push('kept');
     if (member.keep && SUGGESTS.has(group.kind)) words.push('suggested to keep');
     if (member.file.reference) words.push('reference, protected');
     if (member.damaged) words.push('damaged');

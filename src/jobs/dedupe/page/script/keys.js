@@ -1,4 +1,4 @@
-// Moving about: the group and the picture in hand, and what the keys do with them.
+// Moves between groups and pictures, and handles the keys.
 
 let current = null;
 
@@ -20,7 +20,7 @@ function focusMember(group, m, scroll) {
   if (scroll) node.scrollIntoView({block: 'nearest', inline: 'nearest'});
 }
 
-// The group in hand, or the first one below the tools.
+// Returns the current group, or the first one below the tools.
 function currentOrFirst() {
   if (current && shown.includes(current)) return current;
   return shown.find((group) => group.node.getBoundingClientRect().bottom > 120) || shown[0] || null;
@@ -50,7 +50,7 @@ function onKey(event) {
   }
   if (target.matches('input[type="search"]')) {
     if (event.key === 'Escape' || event.key === 'Enter') {
-      if (event.key === 'Enter' && target.form) return;  // the rule's own
+      if (event.key === 'Enter' && target.form) return;  // submits the form of the rule
       if (event.key === 'Escape') target.value = '';
       arrange();
       event.preventDefault();

@@ -1,16 +1,16 @@
 // Two pictures on one canvas: side by side, swiped, flickering, or their difference; moved and enlarged together.
 //
-// Places are shares of the ground's sides: of the picture that holds the other where it is known how they meet, else of
-// the larger one; then the other is stretched over it where both have one shape, else laid into its middle.
+// Places are fractions of the ground's sides. The ground is the picture that contains the other if the two are aligned,
+// else the larger one. Without an alignment, the other is stretched over it if both have one shape, else centered in it.
 
 const lens = {
   one: null, two: null, mode: 'side', x: 0.5, y: 0.5, scale: 0, swipe: 0.5, shows: 0, place: null, placeOf: null, marks: true,
-  met: false, turned: false,  // whether it is known how they meet, and that the second is shown turned for it
-  map: null,  // where a point of the first lies in the second, as shares of their sides from -0.5 to 0.5
+  met: false, turned: false,  // the alignment is known; the second is rotated or mirrored for it
+  map: null,  // position of a point of the first in the second, in fractions of their sides from -0.5 to 0.5
 };
 const LONGEST_PART = 2048;
 
-// What is known of a picture: its sides, what was loaded of all of it, and of a part in full.
+// State of a picture: its sides, the loaded whole, and a loaded region in full resolution.
 function lensPicture(width, height, turn) {
   return {width, height, turn, whole: null, part: null, partAt: null, asked: '', problem: ''};
 }
@@ -23,7 +23,7 @@ function lensGround() {
   return !two || one.width * one.height >= two.width * two.height ? one : two;
 }
 
-// Where a picture lies on the ground, in its pixels.
+// Returns the position of a picture on the ground, in the pixels of the ground.
 function lensPlace(picture) {
   const ground = lensGround();
   if (picture === ground) return {x: 0, y: 0, w: ground.width, h: ground.height};
@@ -42,7 +42,7 @@ function lensPlace(picture) {
   return {x: (ground.width - w) / 2, y: (ground.height - h) / 2, w, h};
 }
 
-// What a close look marked, in shares of the ground's sides.
+// Returns the area that the detailed check marked, in fractions of the ground's sides.
 function placeOnGround() {
   const ground = lensGround();
   const at = lensPlace(lens.placeOf);
@@ -51,9 +51,9 @@ function placeOnGround() {
 
 const canvas = $('lens');
 const pen = canvas.getContext('2d');
-const sheet = document.createElement('canvas').getContext('2d');  // of the canvas's size, where a picture is drawn alone
+const sheet = document.createElement('canvas').getContext('2d');  // for drawing one picture
 
-// Panes of the canvas that show the same: two side by side, or one.
+// Panes of the canvas that show the same area: two side by side, or one.
 function lensPanes() {
   const gap = lens.mode === 'side' ? 2 * devicePixelRatio : 0;
   const beside = canvas.width >= canvas.height;
@@ -66,7 +66,7 @@ function lensPanes() {
   return [{x: 0, y: 0, w: canvas.width, h}, {x: 0, y: h + gap, w: canvas.width, h}];
 }
 
-// Pixels of the canvas for one of the ground's; 0 fits all of it.
+// Returns the pixels of the canvas per pixel of the ground; a scale of 0 fits all of it.
 function lensScale() {
   const ground = lensGround();
   const pane = lensPanes()[0];
@@ -95,10 +95,10 @@ function lensCorner(pane) {
 function drawPicture(picture, pane, to = pen) {
   const {x, y, scale} = lensCorner(pane);
   const at = lensPlace(picture);
-  const own = at.w / picture.width * scale;  // pixels of the canvas for one of its own
+  const own = at.w / picture.width * scale;  // pixels of the canvas per pixel of the picture
   to.imageSmoothingEnabled = own < 1.5;
   to.imageSmoothingQuality = 'high';
-  // To whole pixels: half of one at an edge would show as a difference, and make what is shown 1:1 soft.
+  // Rounds to whole pixels: a fraction at an edge would show as a difference, and would blur a picture at 100 %.
   const draw = (image, part) => {
     const [left, top] = [Math.round(x + at.x * scale + part.x * own), Math.round(y + at.y * scale + part.y * own)];
     to.drawImage(image, left, top, Math.round(x + at.x * scale + (part.x + part.w) * own) - left,
@@ -133,8 +133,8 @@ function drawPlace(pane) {
   pen.strokeRect(sides[0] - edge, sides[1] - edge, sides[2] + 2 * edge, sides[3] + 2 * edge);
 }
 
-// Four times what they differ by, so that an eye sees it. Each is drawn alone first, its part over the whole, scaled in
-// one way: what is drawn with "difference" is subtracted once more each time, and browsers scale it differently.
+// Draws the difference, four times as bright, so that an eye sees it. Each picture is first drawn on its own canvas, its
+// region over the whole: each draw with "difference" subtracts once more, and browsers scale such draws differently.
 function drawDifference(pane) {
   Object.assign(sheet.canvas, {width: canvas.width, height: canvas.height});
   for (const [picture, mode] of [[lens.one, 'source-over'], [lens.two, 'difference']]) {
@@ -192,7 +192,7 @@ function drawSoon() {
   });
 }
 
-// What is in sight at more than the preview's pixels comes from the picture itself.
+// Requests the visible region from the picture itself if it is enlarged beyond the preview's pixels.
 let partTimer = 0;
 function askForParts() {
   if (!served) return;
@@ -215,7 +215,7 @@ async function askForPart(picture) {
   const top = from(y, at.y);
   const w = Math.min(LONGEST_PART, Math.ceil(pane.w / own) + 128, picture.width - left);
   const h = Math.min(LONGEST_PART, Math.ceil(pane.h / own) + 128, picture.height - top);
-  // More than it may be at once: it is enlarged less than that by far, and the preview does.
+  // The region would be larger than one request may be. At that scale, the preview is enough.
   if (w <= 0 || h <= 0 || pane.w / own > LONGEST_PART || pane.h / own > LONGEST_PART) return;
   const path = `/region/${picture.id}?turn=${picture.turn}&x=${left}&y=${top}&w=${w}&h=${h}`;
   if (picture.asked === path) return;

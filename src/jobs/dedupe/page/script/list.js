@@ -1,4 +1,4 @@
-// Which groups are shown, in which order, and what stands for the ones that are far from the window.
+// Filters and sorts the groups, and fills only those near the window.
 
 const list = $('groups');
 
@@ -12,8 +12,8 @@ const near = new IntersectionObserver((entries) => {
 let shown = [];
 const kindsOn = new Set();
 
-// The raster of page.css: how many members stand in a row, and what is left of the last row for the pairs,
-// which otherwise stand in columns of their own below.
+// Grid of page.css: the number of members in a row. The pairs take the free cells of the last row, or columns of their own
+// below.
 const large = header.preview > 128;
 const cellWidth = large ? 368 : 288;
 const rowHeight = large ? 238 : 174;
@@ -40,7 +40,7 @@ function placePairs(group) {
   if (group.view.pairsBox) group.view.pairsBox.style.gridColumn = `${first} / -1`;
 }
 
-// Enough of a guess that the scroll bar tells the truth.
+// Estimates the height well enough for the scroll bar.
 function guessHeight(group) {
   const rows = Math.ceil(group.members.length / columns);
   const pairs = pairsBeside(group) ? 0 : Math.min(group.pairs.length, PAIRS_AT_FIRST + 1);
@@ -78,12 +78,13 @@ function arrange() {
   }
   $('nothing').hidden = shown.length > 0;
   $('nothing').textContent = groups.length === 0 ? 'No duplicates were found.' :
-      undecidedOnly && groups.every(decided) ? 'Every group is decided. Save decisions.json to go on.' :
-      'No group passes the filter.';
+      undecidedOnly && groups.every(decided) ?
+        'Every group is decided. ' + (served ? 'Click Carry out… to list the actions.' : 'Save decisions.json to continue.') :
+      'No group matches the filter.';
   countOpen();
 }
 
-// The button says how many groups it would decide: those that suggest something.
+// The button shows how many groups it would decide: those with a suggestion.
 const open = () => shown.filter((group) => !decided(group) && group.suggests && !nobodyStays(group));
 function countOpen() {
   const count = open().length;
@@ -96,7 +97,7 @@ function acceptAll() {
   change(() => open().forEach((group) => {
     if (accept(group)) accepted += 1;
   }));
-  say(`${plural(accepted, 'suggestion')} accepted. z takes them back.`);
+  say(`${plural(accepted, 'suggestion')} accepted. Press z to undo.`);
 }
 
 // After a change: the groups that it touched and the sums.

@@ -1,4 +1,4 @@
-// What the page says to a person who just did something.
+// Short messages after an action of a person.
 
 let toastTimer = 0;
 function say(text, refusal = false) {

@@ -1,7 +1,7 @@
-// What the page knows: its groups and their files, what is decided about them, and the steps that can be undone.
+// Data of the page: its groups and their files, the decisions about them, and the steps that can be undone.
 //
 // The data lies in <script type="application/json"> elements: #header, one .group with its .thumbs a group, and
-// #end with the page's identity. What comes from a file goes into the page as text (textContent), never as markup.
+// #end with the page's identity. Text from a file goes into the page by textContent, never as markup.
 
 const json = (element) => JSON.parse(element.textContent);
 const header = json($('header'));
@@ -10,7 +10,7 @@ const KINDS = ['identical', 'same pixels', 'similar', 'altered', 'framed', 'seri
 const SUGGESTS = new Set(['identical', 'same pixels', 'similar']);
 const UNDO_STEPS = 500;
 
-// One entry a file on disk: a file may stand in several groups (in an identical pair and in a burst),
+// One entry per file on disk: a file may be in several groups (in an identical pair and in a burst),
 // and it can be removed only once.
 const files = [];
 const groups = [];
@@ -23,7 +23,7 @@ const keyOf = ({path, path_base64: bytes}) => (bytes ? 'b' + bytes : 'p' + path)
     const index = groups.length;
     group.index = index;
     group.thumbs = script.nextElementSibling;
-    group.state = null;  // null: undecided; 'marked': every member keeps or goes; 'not': not duplicates
+    group.state = null;  // null: undecided; 'marked': every member is kept or removed; 'not': not duplicates
     group.apart = new Set();  // numbers of the pairs that are not duplicates
     for (const member of group.members) {
       const key = keyOf(member);
@@ -37,7 +37,7 @@ const keyOf = ({path, path_base64: bytes}) => (bytes ? 'b' + bytes : 'p' + path)
       if (member.reference) file.reference = true;
       member.file = file;
     }
-    // What a suggestion rests on: another file of the same bytes that stays, or else the look at the first of the group.
+    // Evidence of a suggestion: another kept file of the same bytes, or else the detailed check against the first member.
     for (const member of group.members) {
       member.byTwin = group.members.some((other) => other !== member && other.hash === member.hash &&
                                                     (other.keep || other.reference));
@@ -51,8 +51,8 @@ const keyOf = ({path, path_base64: bytes}) => (bytes ? 'b' + bytes : 'p' + path)
         if (!member.keep && !member.file.reference) group.reclaimable += member.size;
       }
     }
-    // A group is as alike as its first one and the one that is least like it; identical files need no pair to be told
-    // so. Of two that only a close look brought together there is no score.
+    // The score of a group is the lowest score of its pairs with the first member; identical files need no pair. Two
+    // pictures that only the detailed check matched have no score.
     const scores = group.pairs.filter((pair) => (pair.a === 0 || pair.b === 0) && pair.score)
         .map((pair) => pair.score);
     group.score = scores.length ? Math.min(...scores) : group.kind === 'identical' ? 1 : -1;
@@ -62,11 +62,11 @@ const keyOf = ({path, path_base64: bytes}) => (bytes ? 'b' + bytes : 'p' + path)
 }
 
 const decided = (group) => group.state !== null || group.apart.size > 0;
-// Of the others there is nothing to decide; who does so all the same is not counted.
+// Groups without a suggestion need no decision, so they are not counted.
 const decidedOf = (group) => group.suggests && decided(group);
 const sums = {files: 0, bytes: 0, decided: 0, toDecide: 0};
 
-// Every change goes through these three setters: they keep the sums right and remember what to undo.
+// Every change goes through these three setters, which update the sums and record the undo step.
 let step = null;  // of the change under way
 const undoSteps = [];
 
@@ -76,7 +76,7 @@ function remember(group) {
   }
 }
 // `by` is the group that asked for it: when that group is cleared, the file is given back. `chosen`: a person marked
-// this very file, to go or to stay.
+// this very file, for removal or for keeping.
 function setFile(file, removed, by, chosen) {
   if (file.gone) return;
   if (file.removed === removed && file.by === by && file.chosen === chosen) return;
@@ -89,11 +89,11 @@ function setFile(file, removed, by, chosen) {
   sums.bytes += changed * file.size;
   for (const group of file.groups) {
     touched.add(group);
-    // Something of it stays.
+    // A member of it is kept.
     if (!removed && group.state === 'whole') setState(group, 'marked');
   }
 }
-// What was carried away is no member of its groups any more, and nothing is decided about it again.
+// A file that was already removed is no longer a member of its groups, and cannot be decided about.
 function setGone(file, gone) {
   if (Boolean(file.gone) === gone) return;
   setFile(file, true, file.by, file.chosen);
@@ -101,13 +101,13 @@ function setGone(file, gone) {
   sums.files += gone ? -1 : 1;
   sums.bytes += gone ? -file.size : file.size;
   for (const group of file.groups) touched.add(group);
-  // Back, with nobody left who wants it away.
+  // The file was restored, and no group still removes it.
   if (!gone && !(file.by && (file.by.state === 'marked' || file.by.state === 'whole'))) setFile(file, false, null, false);
 }
 const allGone = (group) => group.members.every(({file}) => file.gone);
-// Groups that hold all copies there are: none of them loses its last without a word.
+// Groups that contain all copies: none of them loses its last member without a confirmation.
 const ALL_COPIES = new Set(['identical', 'same pixels']);
-// What a person chose stays chosen, whatever is accepted later.
+// A choice of a person is kept, whatever is accepted later.
 function setRemoved(file, removed, by, chosen = false) {
   if (file.removed && removed && (file.chosen || !chosen)) return;
   setFile(file, removed, removed || chosen ? by : null, chosen);
@@ -149,7 +149,7 @@ function change(work) {
 function undo() {
   const last = undoSteps.pop();
   if (!last) {
-    say(served && served.runs.length ? 'What was carried out is taken back under Carry out….' : 'There is nothing to undo.');
+    say(served && served.runs.length ? 'To undo the actions, open Carry out….' : 'There is nothing to undo.');
     return;
   }
   for (const [file, was] of last.files) setFile(file, was.removed, was.by, was.chosen);

@@ -1,7 +1,7 @@
-// A rule for all groups that are shown: what matches it stays, the others go where a look allows it.
+// A rule for all shown groups: matching files are kept, and the others are marked if a detailed check allows it.
 
-// A folder, or a pattern: * and ? stop at a slash, ** crosses it, [a-z] is one of these. It matches a path, or a folder that it lies in; one
-// that does not begin with a slash may begin at any folder, as `--prefer` has it.
+// Compiles a folder or a pattern: * and ? stop at a slash, ** crosses it, [a-z] is one of these. It matches a path, or a
+// folder of the path. A pattern without a leading slash may begin at any folder, as for `--prefer`.
 function pathMatcher(text) {
   let pattern = text.trim().replace(/(.)\/+$/, '$1');
   if (!pattern) return null;
@@ -17,7 +17,7 @@ function pathMatcher(text) {
 function keepMatching(text) {
   const matches = pathMatcher(text);
   if (!matches) {
-    say('Write a folder, or a pattern such as **/sorted/**, first.', true);
+    say('Enter a folder or a pattern first, such as **/sorted/**.', true);
     return;
   }
   let ruled = 0;
@@ -40,7 +40,7 @@ function keepMatching(text) {
       }
       for (const member of group.members) {
         if (staying.includes(member) || member.file.reference) continue;
-        // What the search keeps beside the first shows something that this does not.
+        // A further keeper shows something that the first one does not.
         const first = member === group.members[0];
         if ((member.keep && !first) || !mayRemove(member.file, group) || !isSupported(group, member)) {
           left += 1;
@@ -50,16 +50,18 @@ function keepMatching(text) {
       }
     }
   });
-  const own = byHand === 0 ? '' : ` ${plural(byHand, 'group')} with marks made by hand left as ${byHand === 1 ? 'it is' : 'they are'}.`;
+  const own = byHand === 0 ? '' :
+    ` ${plural(byHand, 'group')} with your own marks ${byHand === 1 ? 'was' : 'were'} not changed.`;
   if (ruled === 0) {
-    say(`No ${byHand ? 'other ' : ''}group shown has pictures that match, and others.${own}`, true);
+    say(`No ${byHand ? 'other ' : ''}group shown has both matching and other pictures.${own}`, true);
     return;
   }
-  const also = left === 0 ? '' : ` ${plural(left, 'other')} stay, not compared closely with what matches: search again with --prefer.`;
-  say(`${plural(ruled, 'group')}: what matches stays.${also}${own} z takes it back.`);
+  const also = left === 0 ? '' :
+    ` ${plural(left, 'other picture')} kept, not checked in detail against a matching one: search again with --prefer.`;
+  say(`${plural(ruled, 'group')}: matching pictures are kept.${also}${own} Press z to undo.`);
 }
 
-// Folders to choose from: of the pictures, and those above them that hold several.
+// Lists the folders to choose from: those of the pictures, and those above them with several pictures.
 function listFolders() {
   const counts = new Map();
   for (const group of groups) {

@@ -1,11 +1,11 @@
-// A page that `millrace dedupe review` serves: what it fetches, and how it says that somebody still looks at it.
+// A page that `millrace dedupe review` serves: fetches data, and reports that the page is still open.
 
 const served = header.served || null;
 const servedKey = served ? sessionStorage.getItem('millrace-key') : '';
 
 async function askServer(path, body) {
   const options = {headers: {'X-Millrace-Key': servedKey}};
-  // What is short is sent though the page is left meanwhile.
+  // A short body is sent even if the page is left in the meantime.
   if (body !== undefined) Object.assign(options, {method: 'POST', body, keepalive: body.length < 30000 && path === '/marks'});
   const answer = await fetch(path, options);
   if (answer.ok) return answer;
@@ -22,7 +22,7 @@ function warn(text) {
 
 const fileId = (group, m) => json(group.thumbs)[m];
 
-// A small picture, when it comes into view: a few at a time, the latest first, since the earlier ones may be far by now.
+// Fetches thumbnails that come into view: a few at a time, the latest first, since earlier ones may be out of view.
 const waiting = [];
 let fetching = 0;
 function fetchThumb(id, image) {
@@ -48,11 +48,11 @@ async function fetchNext() {
   }
 }
 
-// The answer is held back: it is asked for again at once, in a tab that nobody looks at too. A connection may drop, as
-// of a forwarded port, and come back before the review ends by itself.
+// The review delays each answer, and the page then asks again at once, also in a background tab. A connection, such as a
+// forwarded port, may drop and come back before the review ends by itself.
 let over = false;
 async function stayAlive() {
-  const PATIENCE = 50000;
+  const TIMEOUT_MS = 50000;
   let heard = Date.now();
   let silent = false;
   while (!over) {
@@ -63,12 +63,12 @@ async function stayAlive() {
       silent = false;
     } catch (error) {
       if (over) return;
-      if (error.refused || Date.now() - heard > PATIENCE) {
-        warn('The review has ended: run millrace dedupe review again. Marks that were kept come back.');
+      if (error.refused || Date.now() - heard > TIMEOUT_MS) {
+        warn('The review has ended: run millrace dedupe review again. Saved marks will be restored.');
         return;
       }
       silent = true;
-      warn('The review does not answer, or has ended: it is asked again for a minute.');
+      warn('The review does not answer or has ended: trying again for one minute.');
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
   }

@@ -1,6 +1,6 @@
-// The page's head, its first drawing, and what listens to whom.
+// Fills the header, draws the page, and registers the event handlers.
 
-// A line that opens to a list of files, each with what is wrong with it.
+// Adds a line that opens to a list of files, each with its problem.
 function noteFiles(files, words) {
   if (!files.length) return;
   const items = h('ul', {});
@@ -23,7 +23,7 @@ function fillHead() {
       total(bytesText(totals.reclaimable), 'can be freed'));
   if (header.rule) $('notes').append(h('p', {}, visible(header.rule)));
   noteFiles(header.unreadable, 'could not be read');
-  noteFiles(header.damaged, 'damaged, and shown as far as they go');
+  noteFiles(header.damaged, 'damaged (only partly readable)');
   $('rule').textContent = visible(header.rule);
   for (const kind of KINDS) {
     const count = groups.filter((group) => group.kind === kind).length;
@@ -93,7 +93,7 @@ list.addEventListener('focusin', (event) => {
   refresh(group);
   setCurrent(group);
 });
-// After the mouse pressed a button the keys go on from its picture: space must not press the button again.
+// After a click on a button, the keys continue from its picture: space must not press the button again.
 list.addEventListener('click', (event) => {
   const node = event.target.closest('.group');
   if (!node || event.detail === 0 || event.target.closest('.pairs, .name[href]')) return;
@@ -101,7 +101,7 @@ list.addEventListener('click', (event) => {
   const member = event.target.closest('.member');
   focusMember(group, member ? Number(member.dataset.m) : group.cursor || 0, '');
 });
-// What stays in sight must not cover the group that the keys move to.
+// The sticky bars must not cover the group that the keys move to.
 function fitPadding() {
   const sticks = getComputedStyle($('tools')).position === 'sticky';
   const top = sticks ? $('tools').offsetHeight : 0;

@@ -1,7 +1,7 @@
-// What stays in the browser, so that a page may be left and come back to.
+// Saves the marks, so that a person may leave the page and continue later.
 
 const STORE = 'millrace:decisions:' + pageId;
-// A review has another name each time, and so another place in the browser: it keeps the marks itself.
+// Each review has another host name, and so another store in the browser: the review itself saves the marks.
 const keptMarks = () => (served ? json($('end')).marks : localStorage.getItem(STORE));
 
 function restore() {
@@ -25,13 +25,13 @@ function restore() {
     }
     dropUnsupported();
   } catch (error) {
-    // Nothing is kept here, or it is not ours: what could be read stands, the rest is undecided.
+    // Nothing is saved here, or it is not from this page: the readable marks are used, the rest is undecided.
   }
 }
 
 let saveTimer = 0;
 let saves = 0;
-// Whether they are kept now.
+// Returns true if the marks are saved.
 async function save() {
   clearTimeout(saveTimer);
   saveTimer = 0;
@@ -51,7 +51,7 @@ async function save() {
   }
   try {
     if (served) {
-      // By its number the review knows the newest, whichever arrives last.
+      // The number shows the review which marks are the newest, whichever arrive last.
       saves = Math.max(saves + 1, Date.now());
       await askServer('/marks', JSON.stringify({groups: kept, number: saves, visit: served.visit}));
     } else if (kept.length) {
@@ -63,8 +63,8 @@ async function save() {
     return true;
   } catch (error) {
     if (!over) {
-      warn(served ? `Your last marks are not kept: ${error.refused ? visible(error.message) : 'the review does not answer'}.` :
-        'This browser does not keep your marks for this page: save decisions.json before you leave.');
+      warn(served ? `Your last marks are not saved: ${error.refused ? visible(error.message) : 'the review does not answer'}.` :
+        'This browser does not save your marks for this page: save decisions.json before you leave.');
     }
     return false;
   }

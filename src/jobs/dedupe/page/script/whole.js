@@ -1,4 +1,4 @@
-// Removing a whole group: nothing of a picture stays. It is asked for twice.
+// Removes a whole group, so that no picture of it is kept. The page asks twice.
 
 function ask(title, words, yes) {
   $('whole-title').textContent = title;
@@ -18,18 +18,18 @@ async function removeWhole(group) {
     return;
   }
   if (group.members.some((member) => member.file.gone)) {
-    say('Part of this group was carried away: search again to decide about the rest.', true);
+    say('Some pictures of this group were already removed: search again to decide about the rest.', true);
     return;
   }
   const elsewhere = group.members.find((member) => !mayGoWith(member.file, group));
   if (elsewhere) {
-    say(`${nameAndFolder(elsewhere.path)[0]} is the last that stays of another group: decide that one first.`, true);
+    say(`${nameAndFolder(elsewhere.path)[0]} is the last kept picture of another group: decide that group first.`, true);
     return;
   }
   const count = group.members.length;
   if (!await ask(`Remove all ${count} pictures of this group?`,
-      'A search finds copies so that one of them can stay. Here none would.', 'Remove all…')) return;
-  if (!await ask('None of it will be left', group.members.map((member) => visible(member.path)).join('\n'),
+      'No copy of this picture would be kept.', 'Remove all…')) return;
+  if (!await ask('No picture of this group will be kept', group.members.map((member) => visible(member.path)).join('\n'),
       `Yes, remove all ${count}`)) return;
   change(() => {
     giveBack(group);
@@ -39,14 +39,14 @@ async function removeWhole(group) {
   focusMember(group, group.cursor || 0, '');
 }
 
-// Whether something stays in every other decided group of the file without what goes with this one.
+// True if every other decided group of the file keeps a picture that is not in this group.
 function mayGoWith(file, whole) {
   const going = new Set(whole.members.map((member) => member.file));
   return file.groups.every((group) => group === whole || group.state !== 'marked' ||
       group.members.some((member) => !going.has(member.file) && !member.file.removed));
 }
 
-// What was said of all of a group holds for no part of it.
+// A confirmation for a whole group does not hold for a part of it.
 function askAgain() {
   for (const group of groups) {
     if (group.state !== 'whole' || !group.members.some(({file}) => file.gone) || allGone(group)) continue;

@@ -1,4 +1,4 @@
-// Elements, and the words that numbers, sizes, names and dates are shown in.
+// Creates elements, and formats numbers, sizes, names and dates.
 
 const $ = (id) => document.getElementById(id);
 
@@ -19,7 +19,7 @@ function h(tag, attributes, ...children) {
 const number = (n) => n.toLocaleString('en-US');
 const plural = (n, one, many) => `${number(n)} ${n === 1 ? one : many || one + 's'}`;
 
-// The same words as the program's own: powers of 1024.
+// Uses the same units as the program: powers of 1024.
 function bytesText(bytes) {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   let unit = 0;
@@ -41,7 +41,7 @@ function nameAndFolder(path) {
   return [visible(path.slice(slash + 1)), visible(slash < 0 ? '' : path.slice(0, slash) || '/')];
 }
 
-// Where the browser can open the picture itself, or null: only a page on a disk may point into the disk.
+// Returns the URL of the picture itself, or null: only a page on a disk may point into the disk.
 function addressOf(member) {
   if (location.protocol !== 'file:' || !member.path.startsWith('/')) return null;
   if (!member.path_base64) return 'file://' + encodeURI(member.path).replace(/[?#]/g, encodeURIComponent);
@@ -58,10 +58,11 @@ function dateOfChange(ns) {
 
 // EXIF writes a date with colons, and most makers' names once more in the model's.
 const captureText = (date) => date.replace(/^(\d{4}):(\d\d):(\d\d)/, '$1-$2-$3');
-// What a file holds besides its picture, where the name of JSON is not a word for people.
-const HOLDS = {depth: 'samples of more than 8 bits', pages: 'further pages', frames: 'further frames', 'raw data': 'RAW data',
-  sequence: 'a sequence of frames', unknown: 'bytes that are not understood'};
-const holdsText = (kinds) => 'holds ' + kinds.map((kind) => HOLDS[kind] || visible(kind)).join(', ');
+// Contents of a file besides its picture, for which the name in JSON is not clear to people.
+const HOLDS = {film: 'a video', depth: 'samples of more than 8 bits', pages: 'further pages', frames: 'further frames',
+  'raw data': 'RAW data',
+  sequence: 'a sequence of frames', unknown: 'unrecognized data'};
+const holdsText = (kinds) => 'also contains ' + kinds.map((kind) => HOLDS[kind] || visible(kind)).join(', ');
 const cameraText = (camera) => camera.replace(/^(\S+) (?=\1(\s|$))/i, '');
 
 const megapixels = (member) => member.width * member.height / 1e6;
