@@ -174,6 +174,10 @@ def test_usage(tmp_path):
     assert "51" in refused(film, "-o", tmp_path / "out.mp4", "--crf", "60", "--codec", "h264")
     assert "lossless" in refused(film, "-o", tmp_path / "out.mp4", "--crf", "20", "--quality", "lossless")
     assert "--clean" in refused(film, "-o", tmp_path / "out.mp4", "--model", model, "--threshold", "0.2")
+    # Options that change masks, where there are none: the message is about the one that was used.
+    for option, value in ("--clean", "hard"), ("--smooth", "3"), ("--reuse", "0.1"), ("--scales", "0.5,1"), ("--stereo", "left"):
+        words = refused(film, "-o", tmp_path / "out.mp4", option, value)
+        assert words.startswith(f"millrace: {option}: "), words
     assert "--start" in refused(film, "-o", tmp_path / "out.mp4", "--start", "100")
     (tmp_path / "there.mp4").write_bytes(b"something of a person's")
     assert "there.mp4" in refused(film, "-o", tmp_path / "there.mp4", code=1)
