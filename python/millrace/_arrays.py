@@ -114,7 +114,7 @@ def image_array(image, name="image"):
     """As it is, where it is an array without masked elements; a picture of Pillow's, or another thing that only NumPy can read, as NumPy's."""
     image = unmasked(image, name)
     if image is None or isinstance(image, (str, bytes, int, float)):
-        raise UsageError("usage", f"it is {type(image).__name__}, and an image is an array", name, "millrace.hash_files() takes paths")
+        raise UsageError("usage", f"found {type(image).__name__}; expected an array", name, "millrace.hash_files() takes paths")
     if hasattr(image, "__dlpack__") or not (hasattr(image, "__array_interface__") or hasattr(image, "__array__")):
         return image
     import numpy

@@ -368,7 +368,8 @@ class Segment(_Batches):
 
     def _one(self, image):
         if image.dtype != "uint8" or not is_one_image(image):
-            raise UsageError("usage", f"it is {image.dtype} {list(image.shape)}, and an image is uint8 [height, width] or [height, width, 3]", "a row", "")
+            raise UsageError("usage", f"found {image.dtype} {list(image.shape)}; expected uint8 [height, width] or [height, width, 1] (gray) or "
+                             "[height, width, 3] (RGB), in host memory, with sides from 1 to 65,535", "a row", "")
         return self._segmenter(image, probability=self.probability)
 
     def _said(self, one):

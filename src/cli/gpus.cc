@@ -11,7 +11,16 @@ std::vector<Device> select_gpus(const std::string& name, std::span<const DeviceK
   if (!name.empty()) {
     DeviceRequest wish;
     wish.device = name;
-    const ChosenDevice chosen = choose_device(wish, kGpuKinds);
+    // Without another device to fall back to, unlike in a job.
+    const ChosenDevice chosen = [&] {
+      try {
+        return choose_device(wish, kGpuKinds);
+      } catch (const Failure& failure) {
+        Error error = failure.error();
+        error.remedy = "millrace doctor lists the devices of this machine";
+        throw Failure(error);
+      }
+    }();
     if (!chosen.device) {
       throw Failure(ErrorCode::usage, "it is not a GPU", "--device " + name, "name a GPU, such as cuda:0 or opencl:0");
     }

@@ -99,7 +99,7 @@ SandboxReport enter_sandbox(const OutputRegistry& outputs) {
   }
   out.writes = sort_unique(out.writes);
   for (const std::string& stream : sort_unique(outputs.streams())) rules.allow(stream, Use::devices);
-  for (const std::string& path : sort_unique(outputs.read())) {
+  for (const std::string& path : sort_unique(outputs.read_paths())) {
     if (rules.allow(path, Use::read)) out.reads.push_back(real_path(path).value_or(path));
   }
   const int version = Landlock::version();

@@ -139,7 +139,7 @@ void JobRunner::start(const CancelToken& cancel, const ProgressTarget& progress,
   throw_if_forked_behind_threads();
   use_cpu_level_from_environment();
   OutputRegistry outputs({running_.overwrite, !running_.plan});
-  if (!config.empty()) outputs.input(config);
+  if (!config.empty()) outputs.add_input(config);
   job_->register_files(outputs);
   json_ = outputs.add("--json", running_.json, job_->json_kind());
   trace_file_ = outputs.add("--trace", running_.trace, trace_kind());

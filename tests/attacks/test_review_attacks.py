@@ -241,7 +241,7 @@ def test_one_at_a_time_of_a_user(library, review):
         lock.chmod(0o600)
         fcntl.flock(held, fcntl.LOCK_EX)
         status, answer = review.post("/apply", {"decisions": decisions, "go": True, "plan": plan})
-        assert status == 409 and "at work" in answer["error"]["what"] and content_of(library.folder) == before
+        assert status == 409 and "is running" in answer["error"]["what"] and content_of(library.folder) == before
     assert review.post("/apply", {"decisions": decisions, "go": True, "plan": plan})[0] == 200
 
 

@@ -353,8 +353,8 @@ def test_a_hash_that_the_catalogue_does_not_keep_is_no_rule(folder, kind):
     done = millrace("dedupe", folder, "--match", f"phash<=8|dhash<=5,{kind}<=9", check=False)
     words = done.stderr.decode()
     assert done.returncode == 2
-    assert f"'{kind}<=9' is not a term of a rule: the catalogue does not keep {kind}" in words
-    assert "it keeps dhash, ahash, dhash_vertical and phash" in words
+    assert f"'{kind}<=9' is not a valid term" in words and f"--kinds {kind}" in words
+    assert "dhash, ahash, dhash_vertical and phash" in words
     assert f"millrace hash --kinds {kind} computes {kind}" in words
 
 

@@ -82,7 +82,7 @@ def test_what_is_missing_is_an_array_that_can_be_submitted(whole, photos, tmp_pa
     run = [photos, "--format", form, "-o", tmp_path / "h", "--part"]
     for k in (1, 3, 4, 8):
         last = hash_of(*run, f"{k}/8", cwd=photos.parent, check=False)
-    assert b"parts 2,5-7 of 8" in last.stderr
+    assert b"runs 2,5-7 of 8" in last.stderr
     asked = json.loads(hash_of(*run, "8/8", "--plan", "--json", "-", cwd=photos.parent).stdout)["plan"]
     assert (asked["shards"], asked["part_shards"]) == (8, 1)
     refused = millrace("finish", tmp_path / "h", check=False)

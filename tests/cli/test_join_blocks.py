@@ -72,7 +72,7 @@ def test_parts_in_any_order_and_on_two_disks(codes, tmp_path):
     copy = tmp_path / "b" / "copy.npy"
     shutil.copyfile(path, copy)
     last = millrace("join", path, "--radius", radius, "--block", "800", "-o", tmp_path / "a/out", "--part", "3/3")
-    assert last.stdout == b"" and b"(parts 1-2 of 3)" in last.stderr, last.stderr
+    assert last.stdout == b"" and b"(runs 1-2 of 3)" in last.stderr, last.stderr
     millrace("join", copy, "--radius", radius, "--block", "800", "-o", tmp_path / "b/out", "--part", "1/3")
     refused = millrace("finish", tmp_path / "a/out", "--from", tmp_path / "b/out.shards", check=False)
     assert refused.returncode == 1 and b"--array=2" in refused.stderr, refused.stderr

@@ -233,7 +233,7 @@ def test_metadata_that_is_missing_is_a_note(tmp_path):
     beside.with_name("step_001_metadata.json").write_text('{"sigma": 2}')
     done = millrace("latents", tmp_path, "-o", tmp_path / "out")
     assert done.returncode == 0
-    assert b"1 of 2 latents have no step_" in done.stderr
+    assert b"1 of 2 latents have no metadata file" in done.stderr
 
 
 def test_latents_are_made_alike(tmp_path):

@@ -182,7 +182,7 @@ def symbols_table(path, name="symbol", by_date=False, extra=()):
 def test_a_column_of_symbols_is_not_one_series(tmp_path, name, by_date):
     source = symbols_table(tmp_path / "p.csv", name, by_date)
     error, _ = draw(source, check=False)
-    assert f"column {name} says" in error and f"--by {name}" in error
+    assert f"column {name} has" in error and f"--by {name}" in error
     _, kept = draw(source, "--by", name, "--labels", "5")
     expected = np.concatenate([np.lib.stride_tricks.sliding_window_view(np.arange(base, base + 40.0), 10) for base in (500, 900, 100)])
     np.testing.assert_array_equal(kept["sequences"], expected)
@@ -219,7 +219,7 @@ def test_symbols_that_are_short_empty_or_the_same(tmp_path):
     # A share that changes its name is one series, if it is told.
     rows = [(d, "FB" if k < 60 else "META", k) for k, d in enumerate(dates_as("{:%Y-%m-%d}"))]
     error, _ = draw(table(tmp_path / "p.csv", "date,ticker,close", rows), check=False)
-    assert "line 62: column ticker says 'META' after 'FB'" in error and "--by none" in error
+    assert "line 62: column ticker has 'META' after 'FB'" in error and "--by none" in error
     _, kept = draw(tmp_path / "p.csv", "--by", "none")
     assert len(kept["sequences"]) == 111 and "symbol" not in kept["index"].dtype.names
 

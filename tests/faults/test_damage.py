@@ -72,6 +72,8 @@ def test_a_finished_output_is_checked(what, photos, prices, tmp_path):  # noqa: 
     output = tmp_path / "out"
     millrace(*command(what, photos, prices, output))
     good = json.loads(millrace("finish", "--check", output, "--json", "-").stdout)
+    # A plan of it verifies nothing, and asks for no unfinished shards.
+    assert output.name in millrace("finish", "--check", output, "--plan").stdout.decode()
     assert good["damaged"] == [] and good["checked"] > 0 and good["bytes"] > 0
     whole = shutil.copytree(output, tmp_path / "whole")
     hurt = largest(output)

@@ -88,7 +88,7 @@ def test_what_is_no_image_is_named(wrong, words):
 def test_a_wrong_image_among_others_is_said_before_any_is_hashed(pictures):
     # An hour's work, and none of it is begun.
     large = np.broadcast_to(np.zeros((1, 1, 3), np.uint8), (40_000, 60_000, 3))
-    with pytest.raises(ValueError, match=r"image 203: it is uint16 \[4, 4\]"):
+    with pytest.raises(ValueError, match=r"image 203: found uint16 \[4, 4\]"):
         millrace.hash([large] * 200 + [*pictures[1][:3], np.zeros((4, 4), np.uint16)])
     with pytest.raises(millrace.Error, match="not a hash kind"):
         millrace.hash(pictures[1], "fhash")

@@ -179,7 +179,7 @@ def test_standard_output_is_the_callers(photos):
 @pytest.mark.parametrize("call, words", [
     (lambda: millrace.render("p.csv", output="x.h5", line_width="wide"), ["line_width: "]),
     (lambda: millrace.render("p.csv"), ["output: no output was given; name a file or folder, for example output='charts.h5'"]),
-    (lambda: millrace.run("join"), ["inputs: it is missing"]),
+    (lambda: millrace.run("join"), ["inputs: it is required"]),
     (lambda: millrace.dedupe(True), ["inputs: it is a path or several, not bool"]),
     (lambda: millrace.dedupe({"a": "b"}), ["inputs: it is a path or several, not dict"]),
     (lambda: millrace.dedupe("."  , report=True), ["report: it is a text, number or path (FILE.html), not True"]),

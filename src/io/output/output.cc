@@ -111,22 +111,22 @@ void OutputFile::commit() {
   stream_ = Descriptor();
 }
 
-void OutputRegistry::input(const std::string& path) {
+void OutputRegistry::add_input(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) inodes_.insert({info.st_dev, info.st_ino});
   inputs_.insert(normalize_path(path));
   reads_.push_back(path);
 }
 
-void OutputRegistry::kept(const std::string& path) {
-  input(path);
+void OutputRegistry::add_kept_file(const std::string& path) {
+  add_input(path);
   writes_.push_back(folder_of(path));
 }
 
 void OutputRegistry::add_input_folder(const std::string& path, std::function<bool(const std::string&)> is_input) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return;  // the job reports that
-  if (!S_ISDIR(info.st_mode)) return input(path);
+  if (!S_ISDIR(info.st_mode)) return add_input(path);
   folders_.push_back({resolve_path(path), std::move(is_input)});
   reads_.push_back(path);
 }
@@ -173,11 +173,12 @@ OutputTarget OutputRegistry::add(const std::string& option, const std::string& n
   struct stat info {};
   const bool device = output.is_stream() && !descriptor && ::stat(name.c_str(), &info) == 0 && S_ISCHR(info.st_mode);
   const std::string form = descriptor ? fmt::format("descriptor {}", *descriptor) : normalize_path(name);
-  if (!device) claim(option, name, form);
+  if (!device) reject_duplicate_name(option, name, form);
   return output;
 }
 
-void OutputRegistry::claim(const std::string& option, const std::string& name, const std::string& form) {
+void OutputRegistry::reject_duplicate_name(const std::string& option, const std::string& name,
+                                           const std::string& form) {
   if (names_.insert(form).second) return;
   throw Failure(ErrorCode::usage, "two outputs have the same name", option + " " + escape_unprintable(name),
                 "choose another name");
@@ -197,7 +198,7 @@ void OutputRegistry::reserve_path(const std::string& option, const std::string& 
   while (bare.size() > 1 && bare.ends_with('/')) bare.pop_back();
   if (bare.empty()) return;
   reject_inside_stores(option, name, normalize_path(bare));
-  claim(option, name, normalize_path(bare));
+  reject_duplicate_name(option, name, normalize_path(bare));
   writes_.push_back(folder_of(bare));
   // The name itself may be a link to a folder elsewhere.
   writes_.push_back(bare);
@@ -290,7 +291,7 @@ void OutputRegistry::check_target(const OutputKind& kind, OutputTarget& output) 
                    "choose another output, or add --overwrite to replace it");
     }
   }
-  if (!options_.prove) return;
+  if (!options_.check_writable) return;
   try {
     const AtomicFile proof(path, output.overwrite_policy_, output.readers_);
   } catch (const Failure& failure) {

@@ -89,15 +89,15 @@ class OutputFile {
 class OutputRegistry {
  public:
   struct Options {
-    bool overwrite = false;  // replace also files that this program did not write, but never an input
-    bool prove = true;       // check that a file can be created there
+    bool overwrite = false;      // replace also files that this program did not write, but never an input
+    bool check_writable = true;  // check that a file can be created there
   };
   explicit OutputRegistry(const Options& options) : options_(options) {}
 
   // Adds a file that is read: it is never an output. A file that does not exist yet counts by its name.
-  void input(const std::string& path);
+  void add_input(const std::string& path);
   // Adds a file that is kept from run to run: read, written, and never an output.
-  void kept(const std::string& path);
+  void add_kept_file(const std::string& path);
   // Adds a folder that is searched: a file in it that `is_input` accepts is never an output.
   void add_input_folder(const std::string& path, std::function<bool(const std::string&)> is_input);
   // Files that `is_input` accepts are never an output, in any folder.
@@ -120,7 +120,7 @@ class OutputRegistry {
   OutputTarget add(const std::string& option, const std::string& name, const OutputKind& kind);
 
   // Files and folders that are read, as they were named.
-  const std::vector<std::string>& read() const { return reads_; }
+  const std::vector<std::string>& read_paths() const { return reads_; }
   // Folders in which something is written, as they were named.
   const std::vector<std::string>& write_folders() const { return writes_; }
   // Pipes and devices that are written into.
@@ -132,7 +132,7 @@ class OutputRegistry {
     std::function<bool(const std::string&)> is_input;
   };
   void check_target(const OutputKind& kind, OutputTarget& output) const;
-  void claim(const std::string& option, const std::string& name, const std::string& form);
+  void reject_duplicate_name(const std::string& option, const std::string& name, const std::string& form);
   void reject_inside_stores(const std::string& option, const std::string& name, const std::string& form) const;
   bool is_input(const std::string& path, const FileState& state) const;
 

@@ -28,7 +28,7 @@ class OutputTest : public testing::Test {
   // Returns the reason why a name is refused; empty when it may be written.
   std::string find_rejection(const std::string& name, bool overwrite = false) {
     OutputRegistry outputs({overwrite, true});
-    for (const std::string& input : inputs_) outputs.input(input);
+    for (const std::string& input : inputs_) outputs.add_input(input);
     if (!searched_.empty()) {
       outputs.add_input_folder(searched_, [](const std::string& path) { return path.ends_with(".jpg"); });
     }
@@ -153,11 +153,11 @@ TEST_F(OutputTest, NothingLiesInAStoreOrItsShards) {
   std::filesystem::create_directories(folder_.at("store"));
   for (const char* name : {"store/input", "store.shards/input"}) {
     OutputRegistry outputs({false, true});
-    outputs.input(folder_.at(name));
+    outputs.add_input(folder_.at(name));
     EXPECT_THROW(outputs.add_store("--output", folder_.at("store/")), Failure) << name;
   }
   OutputRegistry outputs({true, true});
-  outputs.input(folder_.at("store.shards2"));
+  outputs.add_input(folder_.at("store.shards2"));
   outputs.add_store("--output", folder_.at("store/"));
   for (const char* name : {"store", "store/run.json", "store.shards/run.json", "store/../store/a"}) {
     EXPECT_THROW(outputs.add("--json", folder_.at(name), kind()), Failure) << name;

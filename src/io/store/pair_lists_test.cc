@@ -81,7 +81,7 @@ TEST_F(PairLists, NothingIsAListOfNothing) {
 TEST_F(PairLists, APairThatTwoHaveIsRefused) {
   part(bytes_of({{0, 1, 2}, {3, 4, 5}}));
   part(bytes_of({{0, 2, 2}, {3, 4, 5}, {9, 10, 1}}));
-  expect_refused("too");
+  expect_refused("also in");
 }
 
 TEST_F(PairLists, WhatIsNotSortedOrCutShortIsRefused) {

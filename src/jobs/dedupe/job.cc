@@ -23,7 +23,7 @@ class DedupeJob : public Job {
   void describe(Settings& settings) override { dedupe::describe(settings, options_); }
 
   void register_files(OutputRegistry& outputs) override {
-    for (const std::string& file : catalog_files(catalog_path(options_.catalog))) outputs.kept(file);
+    for (const std::string& file : catalog_files(catalog_path(options_.catalog))) outputs.add_kept_file(file);
     for (const auto* folders : {&options_.folders, &options_.reference}) {
       for (const std::string& folder : *folders) outputs.add_input_folder(folder, is_input);
     }
@@ -31,7 +31,7 @@ class DedupeJob : public Job {
     outputs.never_replace(is_input);
     validate_stage_options();
     if (!options_.inventory.empty()) {
-      outputs.input(options_.inventory);
+      outputs.add_input(options_.inventory);
       outputs.add_read_folder("/");  // the list names the files
     }
     for (const std::string& folder : options_.from) {

@@ -94,8 +94,8 @@ std::vector<std::string> remedies_of(const Findings& findings, const std::string
   }
   for (const DeviceState& state : findings.devices) {
     for (const DeviceState::Kernel& kernel : state.kernels) {
-      if (!kernel.right)
-        add(fmt::format("{} cannot run all kernels: update its driver, or use another device", name_of(state.device)));
+      if (kernel.wrong)
+        add(fmt::format("{} computes wrong results: update its driver, or use another device", name_of(state.device)));
     }
   }
   add(findings.not_trusted);

@@ -29,7 +29,7 @@ class FinishJob : public Job {
       return;
     }
     for (const std::string& folder : from_) {
-      outputs.input(folder);
+      outputs.add_input(folder);
       outputs.add_write_folder(folder);  // it is locked while it is read
     }
     // A store is replaced only by one of the same provenance: src/pipeline/checkpoint/checkpoint.h.
@@ -40,6 +40,13 @@ class FinishJob : public Job {
             make_json_recognizer("finish", {"rows", "shards", "imported", "bytes"})};
   }
   millrace::Plan plan(RunContext& context) override {
+    if (check_) {
+      millrace::Plan out;
+      out.lines = {{"verify", outputs_.at(0) + ", every file against its recorded checksum"}};
+      out.memory = {{"the program itself", 16_MiB}};
+      out.allowed = context.budget.limit();
+      return out;
+    }
     const ShardFindings found = find_shards(outputs_.at(0), from_);
     millrace::Plan out;
     out.lines = {{found.unit, group_digits(found.rows)},
@@ -79,7 +86,7 @@ class FinishJob : public Job {
   Result run_check(const std::string& output, RunContext& context) const {
     if (!from_.empty())
       throw Failure(ErrorCode::usage, "it cannot be combined with --check", "--from", "leave out one of them");
-    const ChecksumResult checked = check_output(output, [&] { context.throw_if_cancelled(); });
+    const ChecksumResult checked = verify_output(output, [&] { context.throw_if_cancelled(); });
     Result out;
     std::error_code error;
     const std::string folder = std::filesystem::is_directory(output, error) ? output : folder_of(output);

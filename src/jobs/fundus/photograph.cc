@@ -21,7 +21,7 @@ namespace {
 constexpr const char *kCrop = ".crop.png", *kEnhanced = ".enhanced.png";
 
 void write(const std::string& path, std::int32_t side, const std::vector<std::uint8_t>& pixels) {
-  OutputRegistry outputs({.overwrite = false, .prove = false});
+  OutputRegistry outputs({.overwrite = false, .check_writable = false});
   write_png_fast(
       outputs.add("--output", path,
                   {"a picture", ReadAccess::everyone, [](FileReader& file) { return is_own_png(file.peek()); }}),

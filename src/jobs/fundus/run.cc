@@ -97,7 +97,7 @@ FundusSummary run(const FundusOptions& options, RunContext& context) {
   if (found.inputs.empty()) return out;
   claim_folder(options.output, make_provenance(options), kLockFolder + std::string(".shards"));
   const OutputLock lock(join_path(options.output, kLockFolder));
-  OutputRegistry outputs({.overwrite = false, .prove = false});
+  OutputRegistry outputs({.overwrite = false, .check_writable = false});
   std::string header = table_header();
   header.pop_back();
   const OutputTarget table_file =

@@ -20,7 +20,7 @@ class HashJob : public Job {
     }
     if (!options_.inventory.empty()) {
       refuse_walking(options_.files);
-      outputs.input(options_.inventory);
+      outputs.add_input(options_.inventory);
       outputs.add_read_folder("/");  // the inventory decides which files are read
     }
     // A store is replaced only by one of the same provenance: src/pipeline/checkpoint/checkpoint.h.

@@ -20,7 +20,7 @@ class JoinJob : public Job {
 
   void register_files(OutputRegistry& outputs) override {
     options_.codes = inputs_.at(0);
-    outputs.input(options_.codes);
+    outputs.add_input(options_.codes);
     if (options_.has_blocks()) return register_block_files(outputs);
     // A .npy array cannot hold a mark.
     const OutputKind array{"pairs", ReadAccess::everyone, {}};

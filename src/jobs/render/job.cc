@@ -54,7 +54,7 @@ class RenderJob : public Job {
   void describe(Settings& settings) override { render::describe(settings, options_); }
 
   void register_files(OutputRegistry& outputs) override {
-    for (const std::string& input : options_.inputs) outputs.input(input_file(input));
+    for (const std::string& input : options_.inputs) outputs.add_input(input_file(input));
     if (options_.sample > 0) {
       sheet_ = outputs.add("--output", options_.output, sheet_kind());
     } else {

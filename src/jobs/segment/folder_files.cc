@@ -11,7 +11,7 @@ namespace millrace::segment {
 namespace {
 
 OutputTarget file_of(const Options& options, const std::string& name, const OutputKind& kind) {
-  OutputRegistry outputs({.overwrite = false, .prove = false});
+  OutputRegistry outputs({.overwrite = false, .check_writable = false});
   return outputs.add("--output", join_path(options.output, name), kind);
 }
 
@@ -50,7 +50,8 @@ std::string write_folder_files(const Options& options, const PageView& view, Run
     file_of(options, each.name, table_kind(table)).write(csv_of(table));
   }
   std::string page = join_path(options.output, kReportFile);
-  if (!options.report && !OutputRegistry({.overwrite = false, .prove = false}).is_own_output(page, page_kind()))
+  if (!options.report &&
+      !OutputRegistry({.overwrite = false, .check_writable = false}).is_own_output(page, page_kind()))
     return "";
   file_of(options, kReportFile, page_kind()).write(make_page(view, context));
   return page;

@@ -47,11 +47,11 @@ class SegmentJob : public Job {
     for (const std::string& input : options_.inputs)
       outputs.add_input_folder(input, [this](const std::string& path) { return is_input(options_, path); });
     for (const std::string& model : options_.models) {
-      outputs.input(model);
-      outputs.input(model::card_path_of(model));
+      outputs.add_input(model);
+      outputs.add_input(model::card_path_of(model));
       outputs.add_read_folder(folder_of(model));  // its external weight files
     }
-    for (const std::string& card : options_.cards) outputs.input(card);
+    for (const std::string& card : options_.cards) outputs.add_input(card);
     if (!options_.roi.empty()) outputs.add_input_folder(options_.roi, [](const std::string&) { return true; });
     if (!options_.output.empty()) outputs.reserve_path("--output", options_.output);
   }

@@ -11,7 +11,7 @@
 
 namespace millrace::segment {
 
-std::optional<PictureResult> PreviousRun::done(const SegmentInput& input) const {
+std::optional<PictureResult> PreviousRun::find_finished(const SegmentInput& input) const {
   auto previous = read_previous_result(record_path(options_.output, input.name), setup_);
   if (!previous || setup_.runtime_and_cpu.empty() != previous->runtime_and_cpu.empty()) return std::nullopt;
   struct stat there {};

@@ -16,7 +16,7 @@ class PreviousRun {
       : options_(options), setup_(setup), context_(context) {}
 
   // Returns the results if all files exist and their record matches the current image; else nothing.
-  std::optional<PictureResult> done(const SegmentInput& input) const;
+  std::optional<PictureResult> find_finished(const SegmentInput& input) const;
   // True if the results were made from the current image and its current region image.
   bool is_current(const SegmentInput& input, const PictureResult& result) const;
   // Returns the longest suffix, in bytes, that results append to an image's name.

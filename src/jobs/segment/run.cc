@@ -149,7 +149,7 @@ class Run {
           }
           if (auto reason = check_file_size(input.file, options_.files.max_size))
             throw Failure(ErrorCode::too_large, *reason, input.file.path, "");
-          if ((out.done = previous_run_.done(input))) {
+          if ((out.done = previous_run_.find_finished(input))) {
             // Removes unfinished results and errors of earlier runs.
             work_folder_->drop(input.name);
             return end_with(std::move(out));
@@ -374,7 +374,7 @@ class Run {
           if (!is_mine) elsewhere.push_back({ErrorCode::bad_data, *std::move(why), "", ""});
           continue;
         }
-        auto made = previous_run_.done(input);
+        auto made = previous_run_.find_finished(input);
         if (!made) {
           ++summary_.missing;
           continue;

@@ -16,7 +16,13 @@ Buffer<std::uint8_t> read_picture(const std::string& path, RunContext& context, 
   options.cancelled = [&context] { return context.cancel.cancelled(); };
   constexpr std::uint64_t kMaxPixels = 200'000'000;
   options.max_pixels = kMaxPixels;
-  auto rows = PictureRows::open(FileReader::open(path).or_throw(), options, Bytes{1 << 20}).or_throw();
+  auto opened = PictureRows::open(FileReader::open(path).or_throw(), options, Bytes{1 << 20});
+  if (!opened && opened.error().code == ErrorCode::too_large) {
+    Error error = opened.error();
+    error.remedy = "use a smaller background";
+    throw Failure(error);
+  }
+  const auto rows = std::move(opened).or_throw();
   shape = {};
   shape.width = rows->info().width;
   shape.height = rows->info().height;

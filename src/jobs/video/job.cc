@@ -31,17 +31,17 @@ class VideoJob : public Job {
       check(checked);
     }
     for (const std::string& input : options_.inputs) {
-      outputs.input(input);
+      outputs.add_input(input);
       if (many_) outputs.add_input_folder(input, has_video_extension);
     }
     for (const std::string& model : {options_.network.model, options_.fast_model}) {
       if (model.empty()) continue;
-      outputs.input(model);
-      outputs.input(model::card_path_of(model));
+      outputs.add_input(model);
+      outputs.add_input(model::card_path_of(model));
       outputs.add_read_folder(folder_of(model));  // its external weight files
     }
     for (const std::string& each : {options_.network.card, options_.background_file()})
-      if (!each.empty()) outputs.input(each);
+      if (!each.empty()) outputs.add_input(each);
     if (!options_.masks.empty()) outputs.add_input_folder(options_.masks, [](const std::string&) { return true; });
     if (many_) return outputs.reserve_path("--output", options_.output);
     refuse_inputs_in_shard_folder();

@@ -264,7 +264,7 @@ void read_regions(VideoOptions& options) {
   }
 }
 
-void check_output(VideoOptions& options) {
+void check_output_option(VideoOptions& options) {
   if (options.inputs.empty()) refuse("no video was named", "VIDEO", "name it: millrace video film.mp4 -o masked.mp4");
   if (options.container != Container::automatic)
     refuse("it is only for folders of videos", "--container",
@@ -334,7 +334,7 @@ void check_views(const VideoOptions& options) {
 
 void check(VideoOptions& options) {
   read_regions(options);
-  check_output(options);
+  check_output_option(options);
   check_masks(options);
   if (options.start && options.end && *options.start >= *options.end)
     refuse("it is not after --start", "--end", "use a later time");

@@ -63,7 +63,7 @@ Checkpoint::Checkpoint(CheckpointSpec spec)
         fmt::format("too many shards ({}; the limit is {})", group_digits(parts_.count()), group_digits(kMaxShards)),
         "--shard", "use larger shards");
   }
-  check_output();
+  check_replaceable();
   if (!finished_) with_user_paths(folder_, [&] { check_folder(); });
 }
 
@@ -71,7 +71,7 @@ Checkpoint::~Checkpoint() {
   if (committing_.valid()) committing_.wait();
 }
 
-void Checkpoint::check_output() {
+void Checkpoint::check_replaceable() {
   const std::string& output = folder_.output();
   std::error_code error;
   const fs::file_status status = fs::symlink_status(output, error);
@@ -122,7 +122,7 @@ void Checkpoint::check_folder() {
   try {
     // Another run may have finished between the check of the output and the lock. Then the folder is empty, or not
     // ours.
-    check_output();
+    check_replaceable();
     if (finished_) return folder_.abandon();
     if (!folder_.has_its_name()) {
       throw Failure(ErrorCode::conflict, "another run has just finished it", folder_.output(),
@@ -360,7 +360,7 @@ bool Checkpoint::publish(const std::function<void()>& check_cancelled) {
       find_missing([&](std::uint64_t k) { return store_->is_committed(k); });
       if (!missing_.empty() || !folder_.hold_alone(check_cancelled)) return false;
       // A run that was at the same point may have published the output, and ended before it removed the folder.
-      check_output();
+      check_replaceable();
       if (finished_) return true;
       // From here on this is the only run, and it takes the shards that all runs have made.
       folder_.remove_stale_temporaries();

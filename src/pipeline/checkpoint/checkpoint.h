@@ -80,7 +80,7 @@ class Checkpoint {
   std::uint64_t output_bytes() const;
 
  private:
-  void check_output();
+  void check_replaceable();
   void check_folder();
   bool is_whole(std::uint64_t k) const;
   bool is_made_since(std::uint64_t k);

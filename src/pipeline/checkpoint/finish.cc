@@ -221,7 +221,7 @@ FinishResult finish(const std::string& output, const std::vector<std::string>& f
   return out;
 }
 
-ChecksumResult check_output(const std::string& output, const std::function<void()>& check_cancelled) {
+ChecksumResult verify_output(const std::string& output, const std::function<void()>& check_cancelled) {
   std::error_code error;
   if (!std::filesystem::exists(output, error)) throw Failure(ErrorCode::not_found, "it was not found", output);
   if (!std::filesystem::is_directory(output, error)) return check_file(output, check_cancelled);

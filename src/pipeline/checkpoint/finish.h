@@ -36,6 +36,6 @@ ShardFindings find_shards(const std::string& output, const std::vector<std::stri
 
 // Reads a finished output and compares each of its files with its recorded checksum. Failure(not_found) if there is
 // none. `check_cancelled` as above.
-ChecksumResult check_output(const std::string& output, const std::function<void()>& check_cancelled);
+ChecksumResult verify_output(const std::string& output, const std::function<void()>& check_cancelled);
 
 }  // namespace millrace

@@ -175,12 +175,12 @@ class ApplyRunner {
     for (const AssetOperation::Survivor& survivor : asset.survivors) {
       const auto state = state_of(survivor.path);
       if (!state || !state->same(survivor.state))
-        return fmt::format("{}, the file to keep, changed a moment ago", escape_unprintable(survivor.path));
+        return fmt::format("{}, the file to keep, changed since it was examined", escape_unprintable(survivor.path));
     }
     for (const Operation& operation : asset.operations) {
       const auto state = state_of(operation.record.path);
       if (!state || !state->same(operation.record.before))
-        return fmt::format("{} changed a moment ago", escape_unprintable(operation.record.path));
+        return fmt::format("{} changed since it was examined", escape_unprintable(operation.record.path));
     }
     return "";
   }
@@ -198,7 +198,7 @@ class ApplyRunner {
         }
         if (!done.ok()) {
           const std::string what = done.error().what;
-          restore_asset(asset, i, escape_unprintable(file_name(operation.record.path)) + " " + what);
+          restore_asset(asset, i, escape_unprintable(file_name(operation.record.path)) + ": " + what);
           item.state = ItemState::failed;
           item.reason = what + (done.error().remedy.empty() ? "" : "; " + done.error().remedy);
           return;

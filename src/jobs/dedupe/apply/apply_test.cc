@@ -157,7 +157,7 @@ TEST_F(Apply, PurgeNeedsTheSurvivorOfEveryGroup) {
   const RunResult purged = run_purge();
   EXPECT_EQ(purged.code, 3);
   EXPECT_THAT(purged.json["items"][0]["reason"].get<std::string>(),
-              HasSubstr("c.jpg, which stayed in its place, is gone"));
+              HasSubstr("c.jpg, the file kept for it, is missing"));
   EXPECT_EQ(run_undo().code, 0);
   EXPECT_TRUE(std::filesystem::exists(photos_ + "/b.jpg"));
 }
@@ -421,7 +421,7 @@ TEST_F(Apply, CompanionsGoAlongUnlessShared) {
   }
   for (const std::string name : {"b.txt", "c.png", "c.xmp"})
     EXPECT_TRUE(std::filesystem::exists(photos_ + "/" + name)) << name;
-  EXPECT_THAT(ran.of("c.jpg", "reason"), HasSubstr("c.xmp stays for c.png"));
+  EXPECT_THAT(ran.of("c.jpg", "reason"), HasSubstr("c.xmp is kept for c.png"));
   EXPECT_EQ(run_undo().code, 0);
   EXPECT_EQ(disk(), before);
 }

@@ -51,7 +51,7 @@ class Chosen : public Scene {
       const RunResult ran = run_apply(action);
       std::filesystem::remove(journal());
       EXPECT_EQ(ran.of("b.jpg"), "left") << ran.json.dump(1);
-      EXPECT_THAT(ran.of("b.jpg", "reason"), HasSubstr("no look found that it shows what a.jpg shows"));
+      EXPECT_THAT(ran.of("b.jpg", "reason"), HasSubstr("no detailed check confirmed that it is a copy of a.jpg"));
       EXPECT_THAT(ran.of("b.jpg", "reason"), HasSubstr("\"chosen\": true"));
       EXPECT_EQ(disk(), before);
     }

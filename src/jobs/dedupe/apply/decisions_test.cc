@@ -64,7 +64,7 @@ TEST(Decisions, ErrorsNameTheEntry) {
   EXPECT_THAT(problem(file(entry() + "," + entry("", "a.jpg"))), HasSubstr("decision 2: its path is not absolute"));
   EXPECT_THAT(problem(file(entry("", "/a\\u0000b"))), HasSubstr("decision 1: its path contains a zero byte"));
   EXPECT_THAT(problem(file(entry("", "/" + std::string(70000, 'x')))), HasSubstr("too long"));
-  EXPECT_THAT(problem(file(entry(R"(, "size": -1)"))), HasSubstr("its size is of the wrong kind"));
+  EXPECT_THAT(problem(file(entry(R"(, "size": -1)"))), HasSubstr("its size has the wrong type"));
   EXPECT_THAT(problem(file(entry(R"(, "mtime_ns": "1x")"))), HasSubstr("mtime_ns"));
   EXPECT_THAT(problem(file(entry(R"(, "mtime_ns": 99999999999999999999)"))), HasSubstr("mtime_ns"));
   EXPECT_THAT(problem(file(entry(R"(, "hash": "0g0102030405060708090a0b0c0d0e0f")"))), HasSubstr("its hash"));
@@ -72,7 +72,7 @@ TEST(Decisions, ErrorsNameTheEntry) {
   EXPECT_THAT(problem(file(entry(R"(, "action": "destroy")"))), HasSubstr("its action"));
   EXPECT_THAT(problem(file(entry(R"(, "path_base64": "***")"))), HasSubstr("not Base64"));
   EXPECT_THAT(problem(file(entry(R"(, "group": "")"))), HasSubstr("its group is missing"));
-  EXPECT_THAT(problem(file(entry(R"(, "group": [1])"))), HasSubstr("its group is of the wrong kind"));
+  EXPECT_THAT(problem(file(entry(R"(, "group": [1])"))), HasSubstr("its group has the wrong type"));
   for (const char* value : {"true", "false", "0", "1", "-2", "2.0", "\"2\"", "null", "[2]"}) {
     EXPECT_THAT(problem(file(entry(std::string(", \"whole_group\": ") + value))),
                 HasSubstr("decision 1: its whole_group must be the number of members"))

@@ -190,7 +190,7 @@ TEST_F(ApplyFailures, AJournalThatNamesOtherPathsIsRefused) {
     const auto before = disk();
     const RunResult back = run_undo();
     EXPECT_EQ(back.code, 1) << back.json.dump(1);
-    EXPECT_THAT(back.json.value("failure", ""), HasSubstr("not a journal that this program wrote"));
+    EXPECT_THAT(back.json.value("failure", ""), HasSubstr("did not write this journal"));
     EXPECT_EQ(run_purge().code, action == "delete" ? 1 : back.code);
     EXPECT_EQ(run_apply(action).code, 1);
     EXPECT_EQ(disk(), before);

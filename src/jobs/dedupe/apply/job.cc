@@ -74,9 +74,9 @@ class ApplyJob : public ApplyJobBase {
   }
   void register_files(OutputRegistry& outputs) override {
     options_.decisions = inputs_.at(0);
-    for (const std::string& file : catalog_files(catalog_path(options_.catalog))) outputs.kept(file);
-    outputs.input(options_.decisions);
-    if (!options_.journal.empty()) outputs.input(options_.journal);
+    for (const std::string& file : catalog_files(catalog_path(options_.catalog))) outputs.add_kept_file(file);
+    outputs.add_input(options_.decisions);
+    if (!options_.journal.empty()) outputs.add_input(options_.journal);
     protect(outputs, [this] { return read_decision_paths(options_.decisions); });
   }
 
@@ -104,7 +104,7 @@ class JournalJob : public ApplyJobBase {
     settings.add_consent("trust-files", kTrustFilesHelp, trust_files_);
   }
   void register_files(OutputRegistry& outputs) override {
-    outputs.input(find_journal_file(inputs_.at(0)));
+    outputs.add_input(find_journal_file(inputs_.at(0)));
     protect(outputs, [this] { return read_journal_paths(inputs_.at(0), trust()); });
   }
 

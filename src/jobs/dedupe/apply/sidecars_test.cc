@@ -86,8 +86,8 @@ TEST_F(Sidecars, AllRemovedFilesAreReported) {
   EXPECT_NE(text.find("xmp:Rating=\"2\""), std::string::npos);
   EXPECT_NE(text.find("<rdf:li>x</rdf:li>"), std::string::npos);
   EXPECT_NE(text.find("<rdf:li>y</rdf:li>"), std::string::npos);
-  EXPECT_EQ(ran.of("c.jpg", "reason"), "the word of b.jpg is taken: rating 2, not 5");
-  EXPECT_EQ(ran.of("b.jpg", "reason"), "its word is taken, not that of c.jpg: rating 2, not 5");
+  EXPECT_EQ(ran.of("c.jpg", "reason"), "the metadata of b.jpg are used: rating 2, not 5");
+  EXPECT_EQ(ran.of("b.jpg", "reason"), "its metadata are used, not those of c.jpg: rating 2, not 5");
 }
 
 TEST_F(Sidecars, EachDifferenceIsReportedForTheFileThatCounts) {
@@ -99,8 +99,8 @@ TEST_F(Sidecars, EachDifferenceIsReportedForTheFileThatCounts) {
   const RunResult ran = run_apply("delete");
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.of("b.jpg", "reason"),
-            "a.jpg keeps another description; its word is taken, not that of c.jpg: rating 2, not 5");
-  EXPECT_EQ(ran.of("c.jpg", "reason"), "a.jpg keeps another description; the word of b.jpg is taken: rating 2, not 5");
+            "a.jpg keeps its own metadata: another description; its metadata are used, not those of c.jpg: rating 2, not 5");
+  EXPECT_EQ(ran.of("c.jpg", "reason"), "a.jpg keeps its own metadata: another description; the metadata of b.jpg are used: rating 2, not 5");
   EXPECT_NE(ran.of("a.jpg.xmp", "reason").find("copied from b.jpg, c.jpg"), std::string::npos);
 }
 
@@ -135,7 +135,7 @@ TEST_F(Sidecars, WhatDoesNotFitStays) {
     fresh();
     pair();
     put("b.jpg.xmp", text);
-    expect_left("it says more than fits into a sidecar of a.jpg");
+    expect_left("it has more metadata than fits into a sidecar of a.jpg");
   }
   fresh();
   pair();

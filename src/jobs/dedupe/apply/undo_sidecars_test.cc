@@ -27,7 +27,7 @@ TEST_F(UndoSidecars, StayWhileSomethingThatKnewItIsNotBack) {
   EXPECT_EQ(back.of("b.jpg"), "lost");
   EXPECT_EQ(back.of("c.jpg"), "done");
   EXPECT_EQ(back.of("a.jpg.xmp"), "left");
-  EXPECT_NE(back.of("a.jpg.xmp", "reason").find("b.jpg is not back"), std::string::npos);
+  EXPECT_NE(back.of("a.jpg.xmp", "reason").find("b.jpg is not restored"), std::string::npos);
   EXPECT_EQ(sidecar("a.jpg"), written);
   // The undo is finished, so the decisions can be applied again. A second undo accounts for the lost file once it is
   // found.

@@ -66,9 +66,9 @@ TEST_F(WholeGroup, OneFileNamedTwiceIsOneMember) {
 TEST_F(WholeGroup, WaitsForAMemberThatIsGoneOrChanged) {
   write_decisions();
   std::filesystem::remove(photos_ + "/b.jpg");
-  expect_left({"a.jpg", "c.jpg"}, "b.jpg: it is not there any more");
+  expect_left({"a.jpg", "c.jpg"}, "b.jpg cannot be removed (no longer exists)");
   put("b.jpg", "the picture B.jpg");
-  expect_left({"a.jpg", "c.jpg"}, "b.jpg: it changed since");
+  expect_left({"a.jpg", "c.jpg"}, "b.jpg cannot be removed (changed since");
   put("b.jpg", "the picture b.jpg");
   EXPECT_EQ(run(options("delete")).of("a.jpg"), "done");
 }

@@ -39,7 +39,7 @@ class CompareJob : public Job {
   }
 
   void register_files(OutputRegistry& outputs) override {
-    for (const std::string& file : catalog_files(catalog_path(options_.catalog))) outputs.kept(file);
+    for (const std::string& file : catalog_files(catalog_path(options_.catalog))) outputs.add_kept_file(file);
     for (const std::string& folder : options_.folders) outputs.add_input_folder(folder, is_input);
     outputs.never_replace(is_input);
   }

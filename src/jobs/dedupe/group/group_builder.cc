@@ -74,7 +74,7 @@ Group GroupBuilder::make_group(const DuplicateSet& set, GroupEvidence evidence) 
   group.kind = set.pictures.size() == 1 ? GroupKind::identical
                : set.same_pixels        ? GroupKind::same_pixels
                                         : GroupKind::similar;
-  group.members = rank_members(library_, origins_, files, criteria_, keeper_of(set, comparator_));
+  group.members = choose_kept_members(library_, origins_, files, criteria_, keeper_of(set, comparator_));
   for (const DuplicateSet::Kept& kept : set.also_kept) keep_picture(library_, kept.picture, kept.why, group.members);
   if (evidence == GroupEvidence::equal_bytes) keep_one_file_per_picture(library_, group.members);
   std::set<std::uint32_t> rotten;

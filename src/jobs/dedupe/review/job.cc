@@ -30,8 +30,8 @@ class ReviewJob : public Job {
   }
 
   void register_files(OutputRegistry& outputs) override {
-    outputs.input(inputs_.at(0));
-    for (const std::string& file : catalog_files(catalog_path(options_.apply.catalog))) outputs.kept(file);
+    outputs.add_input(inputs_.at(0));
+    for (const std::string& file : catalog_files(catalog_path(options_.apply.catalog))) outputs.add_kept_file(file);
     outputs.never_replace(is_input);
   }
   OutputKind json_kind() const override {

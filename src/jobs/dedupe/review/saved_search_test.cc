@@ -61,7 +61,7 @@ TEST(Found, WhatIsWrongIsNamedWithItsPlace) {
   for (const auto& [place, value, words] : {
            Case{"/groups/0/members/1/path", "\"b.jpg\"", "group 1, member 2: its path is not absolute"},
            Case{"/groups/0/members/1/path", "\"/b\\u0000.jpg\"", "its path is not absolute"},
-           Case{"/groups/0/members/1/path", "7", "its path is not a text"},
+           Case{"/groups/0/members/1/path", "7", "its path is not text"},
            Case{"/groups/0/members/1/path_base64", "\"*\"", "its path_base64 is not Base64"},
            Case{"/groups/0/members/1/size", "-1", "its size is not a number"},
            Case{"/groups/0/members/1/width", "4000000000", "its width is not a number from 0 to 1000000000"},

@@ -166,9 +166,9 @@ std::vector<std::uint32_t> sort_by_keep_rule(const Library& library, const Origi
   return files;
 }
 
-std::vector<GroupMember> rank_members(const Library& library, const Origins& origins,
-                                      const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria,
-                                      const Keeper& keeper) {
+std::vector<GroupMember> choose_kept_members(const Library& library, const Origins& origins,
+                                             const std::vector<std::uint32_t>& files,
+                                             const std::vector<std::string>& criteria, const Keeper& keeper) {
   const auto leads = [&](std::uint32_t file) { return library.files[file].picture == keeper.picture; };
   const auto deciding = [&](std::uint32_t a, std::uint32_t b) {
     return compare_by_keep_rule(library, origins, a, b, criteria);

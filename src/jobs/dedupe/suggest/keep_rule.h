@@ -57,9 +57,9 @@ std::string name_uncopied_holding(const Library& library, const Origins& origins
 
 // Returns the files as members in that order. Keeps the first, and each file whose removal would lose something. Reads
 // recordings.
-std::vector<GroupMember> rank_members(const Library& library, const Origins& origins,
-                                      const std::vector<std::uint32_t>& files, const std::vector<std::string>& criteria,
-                                      const Keeper& keeper = {});
+std::vector<GroupMember> choose_kept_members(const Library& library, const Origins& origins,
+                                             const std::vector<std::uint32_t>& files,
+                                             const std::vector<std::string>& criteria, const Keeper& keeper = {});
 
 // Keeps one file of a picture beside the first member; `why` precedes the first member's name.
 void keep_picture(const Library& library, std::uint32_t picture, const char* why, std::vector<GroupMember>& members);
