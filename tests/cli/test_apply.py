@@ -203,7 +203,7 @@ def test_interrupt(library):
     (["apply", "none.json", "--action", "trash"], b"none.json"),
     (["apply", "decisions.json"], b"no action"),
     (["apply", "decisions.json", "--action", "burn"], b"burn"),
-    (["apply", "decisions.json", "--action", "move="], b"no folder"),
+    (["apply", "decisions.json", "--action", "move="], b"no destination folder"),
     (["photos", "apply", "decisions.json"], b"./apply"),
     (["--hidden", "apply", "decisions.json"], b"./apply"),
     (["undo"], b"JOURNAL"),

@@ -81,7 +81,7 @@ class Workshop:
         text = re.sub(r'("seconds": )[-\d.e]+', r"\1#", text)
         # Of bytes the unit, too, hangs on how fast it was.
         text = re.sub(r"\d[\d.,]* [KMGT]?i?B/s\b", "# B/s", text)
-        text = re.sub(r"\d[\d.,]*( codes)?/s\b", r"#\1/s", text)
+        text = re.sub(r"\d[\d.,]*( codes| latents| windows)?/s\b", r"#\1/s", text)
         text = re.sub(r'([a-z]-|journals/|"id": ")([0-9a-f]{12,32})\b', self.numbered, text)
         return re.sub(r'(_base64": ")([^"]+)', lambda m: m[1] + self.without_top(m[2]), text)
 

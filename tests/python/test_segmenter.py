@@ -257,7 +257,7 @@ def test_what_is_no_image_is_named(collection, wrong, words):
     ({"device": "cpu"}, "device", "works on arrays"), ({"overlap": 1}, "overlap", "from 0 to 0.9999"), ({"overlap": "much"}, "overlap", "much"),
     ({"tta": "x"}, "tta", "none"), ({"tta": True}, "tta", "not True"), ({"tta_mean": "raw"}, "tta_mean", "tta h, w or hw"), ({"threads": -1}, "threads", "0"),
     ({"size": 64}, "size", "preprocess"), ({"precision": "auto"}, "precision", "f32 or bf16"), ({"precision": "auto=0.9"}, "precision", "f32 or bf16"),
-    ({"skip_empty": 3}, "skip_empty", "True or False"), ({"window": [1]}, "m.onnx", "leave window out"), ({"card": "nowhere.json"}, "nowhere.json", "")])
+    ({"skip_empty": 3}, "skip_empty", "True or False"), ({"window": [1]}, "m.onnx", "omit window"), ({"card": "nowhere.json"}, "nowhere.json", "")])
 def test_what_is_no_option_is_named(collection, options, subject, words):
     folder, _ = collection
     with pytest.raises(millrace.Error) as raised:
