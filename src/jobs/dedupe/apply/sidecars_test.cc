@@ -98,9 +98,11 @@ TEST_F(Sidecars, EachDifferenceIsReportedForTheFileThatCounts) {
   put("c.jpg.xmp", packet("xmp:Rating='5' dc:description='of c' xmp:Label='Red'"));
   const RunResult ran = run_apply("delete");
   EXPECT_EQ(ran.code, 0);
-  EXPECT_EQ(ran.of("b.jpg", "reason"),
-            "a.jpg keeps its own metadata: another description; its metadata are used, not those of c.jpg: rating 2, not 5");
-  EXPECT_EQ(ran.of("c.jpg", "reason"), "a.jpg keeps its own metadata: another description; the metadata of b.jpg are used: rating 2, not 5");
+  EXPECT_EQ(
+      ran.of("b.jpg", "reason"),
+      "a.jpg keeps its own metadata: another description; its metadata are used, not those of c.jpg: rating 2, not 5");
+  EXPECT_EQ(ran.of("c.jpg", "reason"),
+            "a.jpg keeps its own metadata: another description; the metadata of b.jpg are used: rating 2, not 5");
   EXPECT_NE(ran.of("a.jpg.xmp", "reason").find("copied from b.jpg, c.jpg"), std::string::npos);
 }
 
