@@ -28,8 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     describe(again, second);
     again.apply_yaml(printed, "printed");
   };
-  apply(hash::Options{}, hash::describe);
+  apply(hash::HashJobOptions{}, hash::describe);
   apply(dedupe::DedupeOptions{}, dedupe::describe);
-  apply(render::Options{}, render::describe);
+  apply(render::RenderOptions{}, render::describe);
   return 0;
 }
