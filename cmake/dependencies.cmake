@@ -42,7 +42,7 @@ else()
     pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
     # The distribution's archive, where it links without curl: its shared library loads 30 others (curl, TLS, Kerberos, LDAP), which took
     # 8 of the 20 ms that `millrace --version` takes.
-    find_library(MILLRACE_HDF5_ARCHIVE NAMES libhdf5.a HINTS ${HDF5_LIBRARY_DIRS} ${HDF5_LIBDIR})
+    find_library(MILLRACE_HDF5_ARCHIVE NAMES libhdf5.a HINTS ${HDF5_LIBRARY_DIRS} ${HDF5_LIBDIR} NO_DEFAULT_PATH)
     find_library(MILLRACE_SZIP NAMES sz)
     if(MILLRACE_HDF5_ARCHIVE AND MILLRACE_SZIP)
       include(CheckCXXSourceCompiles)

@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Names that mean something else: the time on a clock at the wall, a library's own word.
-ALLOWED = {"wall_seconds", "wall_s", "wall_ms"}
 SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'', re.S)
 NAME = re.compile(r"[A-Za-z_]\w*")
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
@@ -41,7 +39,7 @@ def main() -> int:
         seen = set()
         for match in NAME.finditer(text):
             name = match.group(0)
-            if name in seen or name in ALLOWED:
+            if name in seen:
                 continue
             seen.add(name)
             bad = [w.lower() for w in WORD.findall(name) if w.lower() in words]
