@@ -55,10 +55,12 @@ else()
       unset(CMAKE_REQUIRED_LIBRARIES)
       unset(CMAKE_REQUIRED_INCLUDES)
       if(MILLRACE_HDF5_WITHOUT_CURL)
-        # For programs alone: the archive is not made for shared libraries.
+        # For programs alone, as the archive is not made for shared libraries; and not for the helper, whose plugins call the library.
         get_target_property(shared PkgConfig::HDF5 INTERFACE_LINK_LIBRARIES)
+        set(program $<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>)
+        set(helper $<STREQUAL:$<TARGET_PROPERTY:NAME>,millrace-hdf5>)
         set_target_properties(PkgConfig::HDF5 PROPERTIES INTERFACE_LINK_LIBRARIES
-          "$<IF:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>,${archive},${shared}>")
+          "$<IF:$<AND:${program},$<NOT:${helper}>>,${archive},${shared}>")
       endif()
     endif()
   endif()

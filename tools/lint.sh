@@ -31,7 +31,18 @@ if git grep -nE 'std::(mutex|condition_variable|lock_guard<|scoped_lock)|<(mutex
   echo "lint: src/base/mutex.h has a mutex, a lock and a condition that are checked"
   failed=1
 fi
-git grep -l MutexLock -- 'src/*.cc' | xargs -P "$(nproc)" -n 6 clang-tidy-14 -p build/lint --quiet --checks='-*,misc-unused-using-decls,clang-diagnostic-thread-safety*' \
+# A header with guarded data is read with its own file, or with some that include it.
+includers() { git grep -lF "\"$1\"" -- "$2" | head -n 6; }
+{
+  git grep -l MutexLock -- 'src/*.cc'
+  git grep -l MILLRACE_GUARDED_BY -- 'src/*.h' | while read -r header; do
+    if [ -f "${header%.h}.cc" ]; then
+      echo "${header%.h}.cc"
+    else
+      { echo "$header"; includers "$header" 'src/*.h'; } | while read -r one; do includers "$one" 'src/*.cc'; done
+    fi
+  done
+} | sort -u | xargs -P "$(nproc)" -n 6 clang-tidy-14 -p build/lint --quiet --checks='-*,misc-unused-using-decls,clang-diagnostic-thread-safety*' \
   --warnings-as-errors='*' --extra-arg=-Wthread-safety 2>/dev/null || failed=1
 tools/ptx.sh || failed=1
 [ $failed -eq 0 ] && echo "lint: ${#sources[@]} files formatted, floors in order, ${#checked[@]} files through clang-tidy"

@@ -18,18 +18,13 @@
 #endif
 #define MILLRACE_GUARDED_BY(x) MILLRACE_THREAD_SAFETY(guarded_by(x))
 #define MILLRACE_REQUIRES(...) MILLRACE_THREAD_SAFETY(requires_capability(__VA_ARGS__))
-// The rest is for this file, and for code that the analysis cannot follow, which says why.
+// The rest is for this file.
 #define MILLRACE_ACQUIRES(...) MILLRACE_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 #define MILLRACE_RELEASES(...) MILLRACE_THREAD_SAFETY(release_capability(__VA_ARGS__))
-#define MILLRACE_NOT_ANALYZED MILLRACE_THREAD_SAFETY(no_thread_safety_analysis)
 
 namespace millrace {
 
 class MILLRACE_THREAD_SAFETY(capability("mutex")) Mutex {
- public:
-  void lock() MILLRACE_ACQUIRES() { mutex_.lock(); }
-  void unlock() MILLRACE_RELEASES() { mutex_.unlock(); }
-
  private:
   friend class MutexLock;
   std::mutex mutex_;

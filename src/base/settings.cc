@@ -234,7 +234,8 @@ void Settings::apply_yaml(const std::string& text, const std::string& subject) {
       if (pair.second.IsSequence()) {
         for (const auto& item : pair.second) {
           if (!item.IsScalar()) {
-            throw Failure(ErrorCode::usage, fmt::format("'{}' has nested values; expected plain ones", entry.name),
+            throw Failure(ErrorCode::usage,
+                          fmt::format("an item of '{}' is empty or nested; expected plain values", entry.name),
                           subject);
           }
           values.push_back(item.Scalar());
@@ -245,7 +246,8 @@ void Settings::apply_yaml(const std::string& text, const std::string& subject) {
       } else if (pair.second.IsScalar()) {
         values.push_back(pair.second.Scalar());
       } else {
-        throw Failure(ErrorCode::usage, fmt::format("'{}' has nested values; expected one plain value", entry.name),
+        throw Failure(ErrorCode::usage,
+                      fmt::format("'{}' has no value, or nested values; expected one plain value", entry.name),
                       subject);
       }
       assign(entry, std::move(values), OptionOrigin::file, subject);

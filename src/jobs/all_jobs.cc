@@ -22,7 +22,7 @@ std::span<const ListedJob> all_jobs() {
        {"dedupe", "find duplicate pictures", "", dedupe::make_job},
        {"compare", "report how much of one folder of pictures is in another", "dedupe", dedupe::make_compare_job},
        {"review", "review duplicates in a browser, at full size", "dedupe", dedupe::make_review_job},
-       {"apply", "carry out the decisions made on the page or in review", "dedupe", dedupe::make_apply_job},
+       {"apply", "carry out the decisions saved from the page", "dedupe", dedupe::make_apply_job},
        {"undo", "undo what apply did", "dedupe", dedupe::make_undo_job},
        {"purge", "delete for good the files that apply --action delete set aside", "dedupe", dedupe::make_purge_job},
        {"render", "draw price series as charts for training", "", render::make_job},

@@ -48,7 +48,7 @@ def test_pairs_across_folders(tmp_path, albums):
     for member in group["members"][1:]:
         assert member["keep"] == (os.path.dirname(member["path"]) == album), member
         if member["keep"]:
-            assert "in the same folder as" in member["why"]
+            assert "on the same side of --pairs across as" in member["why"]
 
 
 def test_named_folders_are_the_albums_where_there_are_several(tmp_path, albums):

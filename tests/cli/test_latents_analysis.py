@@ -353,7 +353,7 @@ def test_a_path_along_fewer_steps_is_no_finding(tmp_path):
     group_of_halves(tmp_path, SHAPE, None, missing=(3,))
     done = millrace("latents", tmp_path, "-o", tmp_path / "out")
     assert b"no difference between groups was found" in done.stderr, done.stderr
-    assert b"6 of 16 videos do not have the 4 steps from 0 to 3 that most videos have" in done.stderr
+    assert b"6 of 16 videos do not have exactly the 4 steps from 0 to 3 that most videos have" in done.stderr
     rows = [row for row in table(tmp_path / "out" / "comparisons.csv") if row["metric"] == "trajectory.path"]
     assert [(row["n_a"], row["n_b"]) for row in rows] == [("8", "2")]
     assert sum(row["metric"] == "trajectory.path" for row in table(tmp_path / "out" / "metrics.csv")) == 16, "all are measured"

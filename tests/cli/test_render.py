@@ -268,7 +268,7 @@ def test_ready_windows_have_the_length_that_they_have(tmp_path):
     with h5py.File(tmp_path / "c.h5") as store:
         assert store["images"].shape == (5, 40, 60) and store.attrs["window"] == b"30"
     done = millrace("render", tmp_path / "p.npy", "-o", tmp_path / "d.h5", "--window", "10", check=False)
-    assert done.returncode == 2 and b"its windows have 30 rows, but --window is 10" in done.stderr
+    assert done.returncode == 2 and b"its windows have 30 rows, but 10 are to be drawn" in done.stderr
 
 
 def test_rows_from_new_to_old_are_refused(tmp_path):

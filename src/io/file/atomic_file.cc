@@ -232,7 +232,7 @@ void AtomicFile::publish() {
     throw_system_error("a file of another program got this name and cannot be renamed back",
                        join_path(folder_of(path_), std::exchange(temporary_, "")));
   if (errno == EEXIST) {
-    throw Failure(ErrorCode::conflict, "another program created a file of this name during the run",
+    throw Failure(ErrorCode::conflict, "another program created, replaced or changed this file during the run",
                   escape_unprintable(path_),
                   "move that file away, or choose another output, and run the same command again");
   }

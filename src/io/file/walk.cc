@@ -104,9 +104,9 @@ class Walker {
   // Returns the reason why a link is not followed; null if it is followed.
   const char* not_followed(const std::string& path, const struct stat& info) const {
     if (devices_.count(info.st_dev) > 0) return nullptr;
-    if (is_system_state(path)) return "skipped: a link into /proc or /sys";
+    if (is_system_state(path)) return "not followed: a link into /proc or /sys";
     if (options_.cross_file_systems) return nullptr;
-    return "skipped: a link to another file system; --cross-file-systems follows it";
+    return "not followed: a link to another file system; --cross-file-systems follows it";
   }
 
   // Returns true if the link is inside the folder that it leads to: the folder would be entered again and again.

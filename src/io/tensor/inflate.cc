@@ -132,9 +132,9 @@ void Inflater::raw(std::span<const std::byte> deflated, std::span<std::byte> out
   std::size_t taken = 0, given = 0;
   const auto result = libdeflate_deflate_decompress_ex(state_, deflated.data(), deflated.size(), out.data(), out.size(),
                                                        &taken, &given);
-  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) throw_bad_data("its compressed data is larger than the file states");
+  if (result == LIBDEFLATE_INSUFFICIENT_SPACE) throw_bad_data("its decompressed data is larger than the file states");
   if (result != LIBDEFLATE_SUCCESS) damaged();
-  if (given < out.size()) throw_bad_data("its compressed data is smaller than the file states");
+  if (given < out.size()) throw_bad_data("its decompressed data is smaller than the file states");
   if (taken < deflated.size()) throw_bad_data("its compressed data ends too early");
 }
 
@@ -143,13 +143,13 @@ void Inflater::gzip(std::span<const std::byte> gzipped, std::span<std::byte> out
     std::size_t taken = 0, given = 0;
     const auto result =
         libdeflate_gzip_decompress_ex(state_, gzipped.data(), gzipped.size(), out.data(), out.size(), &taken, &given);
-    if (result == LIBDEFLATE_INSUFFICIENT_SPACE) throw_bad_data("its compressed data is larger than the file states");
+    if (result == LIBDEFLATE_INSUFFICIENT_SPACE) throw_bad_data("its decompressed data is larger than the file states");
     if (result != LIBDEFLATE_SUCCESS) damaged();
     gzipped = gzipped.subspan(taken);
     out = out.subspan(given);
     while (!gzipped.empty() && gzipped.front() == std::byte{0}) gzipped = gzipped.subspan(1);
   } while (!gzipped.empty());
-  if (!out.empty()) throw_bad_data("its compressed data is smaller than the file states");
+  if (!out.empty()) throw_bad_data("its decompressed data is smaller than the file states");
 }
 
 std::uint32_t crc32_of(std::uint32_t before, std::span<const std::byte> bytes) {

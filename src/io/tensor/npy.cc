@@ -46,7 +46,7 @@ void NpyWriter::append(std::span<const std::byte> bytes) {
 
 void NpyWriter::sync() {
   if (given_ != expected_) {
-    throw Failure(ErrorCode::internal, "fewer rows were written than its shape has", path_);
+    throw Failure(ErrorCode::internal, "the rows written do not match its shape", path_);
   }
   file_.sync();
 }

@@ -65,7 +65,7 @@ class RowCache {
   void visit(const RowFile& file, std::uint64_t first, std::size_t count, const Take& take) {
     const std::size_t rows = std::max<std::size_t>(1, kBlockBytes / file.row_bytes());
     while (count > 0) {
-      const std::uint64_t block MILLRACE_GUARDED_BY(mutex) = first / rows;
+      const std::uint64_t block = first / rows;
       const auto skipped = static_cast<std::size_t>(first % rows);
       const std::size_t part = std::min(count, rows - skipped);
       Slot& slot = slots_[(block + 7 * file.number()) % kSlots];
@@ -80,10 +80,11 @@ class RowCache {
  private:
   struct alignas(64) Slot {
     Mutex mutex;
-    std::uint64_t file MILLRACE_GUARDED_BY(mutex) = 0, block = 0;
+    std::uint64_t file MILLRACE_GUARDED_BY(mutex) = 0, block MILLRACE_GUARDED_BY(mutex) = 0;
     Buffer<std::byte> bytes MILLRACE_GUARDED_BY(mutex);
   };
-  static void fill(Slot& slot, const RowFile& file, std::uint64_t block, std::size_t rows);
+  static void fill(Slot& slot, const RowFile& file, std::uint64_t block, std::size_t rows)
+      MILLRACE_REQUIRES(slot.mutex);
 
   std::vector<Slot> slots_;
 };

@@ -104,7 +104,7 @@ class VideoEncoder : public FrameEncoder {
   Condition changed_;
   std::vector<std::uint32_t> free_ MILLRACE_GUARDED_BY(mutex_);
   std::vector<bool> lent_ MILLRACE_GUARDED_BY(mutex_);  // slots that the helper holds
-  std::uint64_t begun_ MILLRACE_GUARDED_BY(mutex_) = 0, ended_ = 0;
+  std::uint64_t begun_ MILLRACE_GUARDED_BY(mutex_) = 0, ended_ MILLRACE_GUARDED_BY(mutex_) = 0;
   bool no_more_ MILLRACE_GUARDED_BY(mutex_) = false;
   std::exception_ptr failed_ MILLRACE_GUARDED_BY(mutex_);
   std::thread thread_;

@@ -110,8 +110,7 @@ void describe(Settings& settings, DedupeOptions& options) {
   settings.add_switch("orientations", "also find rotated and mirrored copies", options.orientations);
   settings.add_choice("bursts", "never group different shots of a burst (keep-apart), or allow it (join)",
                       options.bursts);
-  settings.add_choice("pairs",
-                      "compare all pictures (any), only those in one folder (within), or only across folders (across)",
+  settings.add_choice("pairs", "compare all pictures (any), only within one DIR (within), or only across DIRs (across)",
                       options.pairs);
   settings.set_heading("Which copy is kept");
   settings.add_list("reference", "DIR", "also scan this folder; never suggest a file in it for removal",

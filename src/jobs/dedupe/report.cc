@@ -319,10 +319,11 @@ std::string summary_of(const SearchResult& result) {
     const std::size_t count = kind == GroupKind::related ? result.related.size() : count_of(result, kind);
     if (count > 0) shown.push_back(fmt::format("{} {}", group_digits(count), name_of(kind)));
   }
-  if (!shown.empty()) out += fmt::format("also found, all kept: {}\n", fmt::join(shown, ", "));
+  if (!shown.empty()) out += fmt::format("also found, with no removal suggested: {}\n", fmt::join(shown, ", "));
   if (result.unchecked_pictures > 0) {
-    out += fmt::format("{} pictures were not checked in detail, so none of them is suggested for removal\n",
-                       group_digits(result.unchecked_pictures));
+    out += fmt::format(
+        "{} pictures were not checked in detail, so only identical copies of them are suggested for removal\n",
+        group_digits(result.unchecked_pictures));
   }
   if (const std::size_t more = count_holding_more(result); more > 0)
     out += fmt::format("files in groups that hold more than the compared picture, such as video or RAW data: {}\n",

@@ -60,7 +60,7 @@ class InventoryJob : public Job {
     out.write(pending);
     out.commit();
     Result result;
-    for (const Error& error : found.unreadable) result.summary.push_back("skipped: " + error.message());
+    for (const Error& error : found.unreadable) result.summary.push_back("not listed in full: " + error.message());
     result.summary.push_back(fmt::format("{} files, {}: {}", group_digits(found.files.size()),
                                          format_bytes(bytes_of(found)), escape_unprintable(file_.path())));
     result.json = [files = found.files.size(), bytes = bytes_of(found), unreadable = found.unreadable.size()] {

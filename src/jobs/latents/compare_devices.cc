@@ -149,7 +149,12 @@ std::vector<Device> parse_devices(const std::string& list) {
       throw Failure(ErrorCode::usage, "'auto' is not the name of a device", "--compare",
                     "name devices, for example cpu,cuda");
     }
-    out.push_back(choose_device({.device = name}, kGpuKinds).device.value_or(Device{}));
+    try {
+      out.push_back(choose_device({.device = name}, kGpuKinds).device.value_or(Device{}));
+    } catch (const Failure& failure) {
+      throw Failure(failure.error().code, failure.error().what, "--compare",
+                    "omit that device; millrace doctor lists the devices of this machine");
+    }
   }
   return out;
 }

@@ -287,9 +287,9 @@ LatentSet find_latents(const LatentsJobOptions& options, RunContext& context) {
     const std::string reason = !out.unusable.empty()   ? ": " + out.unusable.front().message()
                                : !out.warnings.empty() ? ": " + out.warnings.front()
                                                        : "";
-    throw Failure(
-        ErrorCode::not_found, "no latents were found" + reason, escape_unprintable(options.inputs.at(0)),
-        "expected GROUP/VIDEO/step_000.npy, .pt, .npz or .safetensors below this folder; check --groups and --steps");
+    throw Failure(ErrorCode::not_found, "no latents were found" + reason, escape_unprintable(options.inputs.at(0)),
+                  "expected GROUP/VIDEO/step_000.npy, .npy.gz, .pt, .pt.gz, .npz or .safetensors in it; check --groups "
+                  "and --steps");
   }
   drop_unusual_latents(out);
   // Image models write [1, C, H, W], which looks the same as a video with one channel. The user gets a warning.

@@ -77,7 +77,8 @@ void describe(Settings& settings, LatentsJobOptions& options) {
                         options.metrics_text = text;
                       });
   settings.add_choice(
-      "normalize", "normalize first: z-score of channels in each latent (channel) or step (step); undo EDM noise (snr)",
+      "normalize",
+      "normalize first: z-score of channels in each latent (channel) or step (step); divide by sqrt(1 + sigma^2) (snr)",
       options.normalize);
   settings.set_heading("Statistics and reports");
   settings.add_integer("seed", "N", "set the seed of the random permutations and bootstrap resamples", options.seed, 0,

@@ -265,7 +265,9 @@ void add_differences(report::PageWriter& page, const AnalysisView& view, const s
     table.rows.push_back(comparison_cells(view, *finding.strongest, &finding));
   }
   table.note =
-      "All numbers, including p, are for the step in the column \u201Cstep\u201D, where the pair differs most.";
+      "All numbers, including p, are for the step in the column \u201Cstep\u201D (all: the whole video), where the "
+      "pair "
+      "differs most, or else where its p is smallest.";
   if (differing > rows)
     table.note += fmt::format(" Only the first {} of {} are shown.", group_digits(rows), group_digits(differing));
   page.table(table);

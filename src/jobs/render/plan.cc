@@ -86,9 +86,14 @@ ChartPlan make_plan(const RenderOptions& options, RunContext& context) {
         source.window_length(options) != static_cast<std::size_t>(options.window)) {
       throw Failure(
           ErrorCode::usage,
-          fmt::format("its windows have {} rows, but --window is {}", source.window_length(options), options.window),
+          fmt::format("its windows have {} rows, but {} are to be drawn", source.window_length(options),
+                      options.window),
           source.name,
-          fmt::format("use --window {}, or a one-dimensional array for one series", source.window_length(options)));
+          options.style == Style::jkx
+              ? std::string(
+                    "use windows of 5, 20 or 60 rows with that --window, or an array [T, 4] or [T, 5] for one series")
+              : fmt::format("use --window {}, or {} for one series", source.window_length(options),
+                            options.style == Style::line ? "a one-dimensional array" : "an array [T, 4] or [T, 5]"));
     }
     if (source.window_length(options) != plan.window) {
       throw Failure(ErrorCode::usage,

@@ -254,9 +254,10 @@ std::string verdict_of(const BenchmarkResult& of) {
                            ? "a smaller model, --reuse 0.03, or --precision bf16 if the CPU supports it"
                        : most->name == "encode" ? "--profile fast, or another --codec"
                        : most->name == "decode" ? "a video in a codec that decodes faster"
-                                                : "fewer --clean steps";
-  return fmt::format("{} takes most time, {:.0f} % of all work; to try: {}", most->name,
-                     100 * most->cpu_ms / of.sum_ms(), remedy);
+                       : most->name == kMask    ? "fewer --clean steps"
+                                                : nullptr;
+  return fmt::format("{} takes most time, {:.0f} % of all work{}", most->name, 100 * most->cpu_ms / of.sum_ms(),
+                     remedy == nullptr ? "" : fmt::format("; to try: {}", remedy));
 }
 
 }  // namespace

@@ -181,7 +181,7 @@ void describe(Settings& settings, VideoOptions& options) {
                     options.region_texts);
   settings.set_heading("Video");
   settings.add_choice(
-      "codec", "set the codec; auto: h264 (h265 for HEVC and HDR), else the first that can store the frames exactly",
+      "codec", "set the codec; auto: h264 (h265 for HEVC and HDR), else the first that keeps all bits and colors",
       options.codec);
   settings.add_choice("container",
                       "set the container of videos from a folder; auto: the input's own if supported, else mkv",
@@ -304,7 +304,7 @@ void check_masks(const VideoOptions& options) {
 
 // Names the first option in use that changes masks, for a message.
 const char* mask_option_of(const VideoOptions& options) {
-  if (options.postprocess.any()) return "--clean";
+  if (options.postprocess.any()) return options.postprocess_text == "none" ? "--feather" : "--clean";
   if (options.smooth > 1) return "--smooth";
   if (options.reuse) return "--reuse";
   if (options.stereo != Stereo::none) return "--stereo";

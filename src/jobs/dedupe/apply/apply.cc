@@ -74,8 +74,7 @@ JournalLocation find_journal(const ApplyOptions& options, const std::string& id)
       return place;
     }
     if (!place.found.undo_finished) {
-      throw Failure(ErrorCode::conflict, "an undo of this journal did not restore all files",
-                    escape_unprintable(place.path),
+      throw Failure(ErrorCode::conflict, "an undo of this journal is not finished", escape_unprintable(place.path),
                     "run millrace dedupe undo on it again, or name another journal with --journal");
     }
     if (!options.journal.empty()) {
@@ -304,7 +303,7 @@ void describe_action_options(Settings& settings, ApplyOptions& options) {
   settings.add_list("within", "DIR", "also touch files in this folder that are not in the catalog; may be repeated",
                     options.within);
   settings.add_switch("merge-metadata",
-                      "copy ratings, keywords, titles, places of removed files to an XMP sidecar of the kept one",
+                      "copy metadata of removed files to an XMP sidecar of the kept one; skip files where that fails",
                       options.merge_metadata);
   settings.add_switch("follow-symlinks", "also touch files that dedupe --follow-symlinks found through symbolic links",
                       options.follow_symlinks);

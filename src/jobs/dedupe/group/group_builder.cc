@@ -122,7 +122,8 @@ void GroupBuilder::keep_same_album_members(std::vector<GroupMember>& members) co
   for (std::size_t i = 1; i < members.size(); ++i) {
     if (members[i].keep || library_.files[members[i].file].album != first.album) continue;
     members[i].keep = true;
-    members[i].why = fmt::format("in the same folder as {}", escape_unprintable(file_name(first.entry.path)));
+    members[i].why =
+        fmt::format("on the same side of --pairs across as {}", escape_unprintable(file_name(first.entry.path)));
   }
 }
 

@@ -210,8 +210,8 @@ void import_lines(const StageFolder& stage, Trust trust, StageImporter& importer
   if (!*taken) refuse(stage.named, ErrorCode::bad_data, std::string(kind.lines) + " has an invalid line");
   if ((files || compared) && count != stage.count) {
     refuse(stage.named, ErrorCode::bad_data,
-           fmt::format("{} is incomplete: found {} of {} {}", kind.lines, group_digits(count),
-                       group_digits(stage.count), kind.count));
+           fmt::format("{} has {} {}, expected {}", kind.lines, group_digits(count), kind.count,
+                       group_digits(stage.count)));
   }
 }
 

@@ -42,8 +42,8 @@ struct RemovalSuggestions {
 
 // Limits that keep the number of checks linear in the members. A thousand invoices on one form are a thousand pictures,
 // and must not take half a million checks. After three keepers, each remaining picture is checked against the eight
-// most similar at 64 pixels, and four more of another size. Each set that this forms gets up to eight more keepers.
-// docs/design/dense-groups.md gives the reasons for the constants of this file.
+// most similar at 64 pixels, and four more of another size. Each set that this forms gets further keepers, up to eight
+// in all. docs/design/dense-groups.md gives the reasons for the constants of this file.
 inline constexpr int kFirstKeepers = 3, kMaxKeepers = 8;
 inline constexpr std::size_t kNearest = 8, kNearestOfOtherSize = 4;
 

@@ -79,7 +79,8 @@ std::vector<std::pair<std::string, std::string>> left_out(const LatentSet& set, 
     out.emplace_back(error.subject, error.what);
   }
   if (table.not_finite > 0)
-    out.emplace_back(fmt::format("{} latents", group_digits(table.not_finite)), "they contain NaN or infinity");
+    out.emplace_back(fmt::format("{} latents", group_digits(table.not_finite)),
+                     "they contain NaN or infinity, or their sums exceed float32");
   for (std::size_t m = 0; m < table.metrics.size(); ++m) {
     std::size_t absent = 0;
     for (std::size_t row = 0; row < set.files.size(); ++row) absent += table.at(row, m) != table.at(row, m) ? 1 : 0;

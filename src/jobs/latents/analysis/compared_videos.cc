@@ -115,12 +115,12 @@ class Builder {
     const auto others = static_cast<std::size_t>(
         std::count_if(steps_.begin(), steps_.end(), [&](const auto& steps) { return steps != out_.usual_steps; }));
     if (others > 0) {
-      out_.notes.push_back(
-          fmt::format("{} of {} videos do not have the {} steps from {} to {} that {}: their trajectories are not "
-                      "compared, nor their means over steps if one of these is missing",
-                      group_digits(others), group_digits(set.videos.size()), group_digits(out_.usual_steps.size()),
-                      out_.usual_steps.front(), out_.usual_steps.back(),
-                      2 * others < set.videos.size() ? "most videos have" : "are most common"));
+      out_.notes.push_back(fmt::format(
+          "{} of {} videos do not have exactly the {} steps from {} to {} that {}: their trajectories are not "
+          "compared, nor their means over steps if one of these is missing",
+          group_digits(others), group_digits(set.videos.size()), group_digits(out_.usual_steps.size()),
+          out_.usual_steps.front(), out_.usual_steps.back(),
+          2 * others < set.videos.size() ? "most videos have" : "are most common"));
     }
   }
 
@@ -129,7 +129,7 @@ class Builder {
     if (shared == 0) return;
     out_.notes.push_back(
         fmt::format("{} of {} videos start with the same latent as a video of another group, probably from one seed: "
-                    "the tests ignore these pairs, and may miss a real difference",
+                    "the tests treat them as independent, and may miss a real difference",
                     group_digits(shared), group_digits(set_.videos.size())));
   }
 

@@ -96,7 +96,7 @@ std::span<float> keep_used(std::span<float> values, std::size_t each, const std:
   return values.first(kept * each);
 }
 
-// Returns ", nor is any of group a, b", or an empty text if no group is left out.
+// Returns ", and no latent of group a, b is left", or an empty text if no group is left out.
 std::string describe_missing_groups(const LatentSet& set, const SeparabilityResult& separability) {
   std::set<std::string> without, with;
   for (const StepSeparability& at : separability.steps)

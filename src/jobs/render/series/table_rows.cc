@@ -117,13 +117,14 @@ class Arranger {
   [[noreturn]] void refuse_back(const OutOfOrderRows& step) const {
     // Rows that are all in reverse are a common way to export prices, and get a plainer message.
     const bool newest_first = time(*out_.notation, 0) > time(*out_.notation, table_.rows - 1);
-    throw Failure(ErrorCode::bad_data,
-                  fmt::format("line {}: {}: {} comes after {}", line(step.row),
-                              newest_first ? "its rows go from new to old" : "its rows go back in time", date(step.row),
-                              date(step.before)),
-                  table_.path,
-                  "use --sort date; if a column names several series, use --by COLUMN; if the order is right, use "
-                  "--columns date=none, or labels will show the past");
+    throw Failure(
+        ErrorCode::bad_data,
+        fmt::format("line {}: {}: {} comes after {}", line(step.row),
+                    newest_first ? "its rows go from new to old" : "its rows go back in time", date(step.row),
+                    date(step.before)),
+        table_.path,
+        "use --sort date: in this order, labels would show the past; if a column names several series, use --by "
+        "COLUMN; only if the order is right, use --columns date=none");
   }
 
   [[noreturn]] void refuse_repeat(const OutOfOrderRows& step) const {

@@ -76,9 +76,9 @@ async function carry(go) {
       go: would.files + pairs > 0, only: would.files === 0});
   } catch (error) {
     // A refused request was not started. Without an answer, the outcome is unknown.
-    carryState({title: !go || error.refused ? 'Nothing was done' : 'Something went wrong'});
+    carryState({title: !go ? 'Nothing was done' : error.refused ? 'The actions were not carried out' : 'It is unknown what was done'});
     $('carry-words').textContent = visible(error.message) +
-        (!go || error.refused ? '' : ' · Reload the page to see which files were removed.');
+        (!go ? '' : ' · Reload the page to see which files were removed.');
     $('carry-items').replaceChildren();
   }
 }
@@ -95,8 +95,8 @@ async function takeBack() {
     if (all) served.runs.pop();
     carryState({title: all ? 'Restored' : 'Some files were not restored'});
   } catch (error) {
-    carryState({title: error.refused ? 'Nothing was restored' : 'Something went wrong'});
-    $('carry-words').textContent = visible(error.message);
+    carryState({title: error.refused ? 'The undo did not finish' : 'It is unknown what was restored'});
+    $('carry-words').textContent = visible(error.message) + ' · Reload the page to see which files are back.';
   }
 }
 

@@ -28,7 +28,7 @@ async function removeWhole(group) {
   }
   const count = group.members.length;
   if (!await ask(`Remove all ${count} pictures of this group?`,
-      'No copy of this picture would be kept.', 'Remove all…')) return;
+      'None of these pictures would be kept.', 'Remove all…')) return;
   if (!await ask('No picture of this group will be kept', group.members.map((member) => visible(member.path)).join('\n'),
       `Yes, remove all ${count}`)) return;
   change(() => {
