@@ -49,8 +49,14 @@ class GatheredPairs : public PairTaker {
     found_.list.insert(found_.list.end(), pairs.begin(), pairs.end());
     pairs.clear();
   }
-  void clear() override { found_ = {}; }
-  FoundPairs found() { return std::move(found_); }
+  void clear() override {
+    const MutexLock lock(mutex_);
+    found_ = {};
+  }
+  FoundPairs found() {
+    const MutexLock lock(mutex_);
+    return std::exchange(found_, {});
+  }
 
  private:
   Budget& budget_;
